@@ -1,34 +1,41 @@
 # Each target sets up its own virtual environment when there is none; a second call does not install again.
+# Another Python gets an environment of its own: `make test PYTHON=python3.13`.
 PYTHON ?= python3
-VENV   ?= .venv
+VENV   ?= .venv$(if $(filter-out python3,$(notdir $(PYTHON))),-$(notdir $(PYTHON)))
 BIN    := $(VENV)/bin
 CORE   := $(VENV)/.core
+TESTED := $(VENV)/.tested
 READY  := $(VENV)/.ready
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# constraints.txt has the versions that were run with each Python, so that a release elsewhere changes nothing here.
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 # Tests start some hundred processes: what one has compiled to bytecode, the next does not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: paper test pytest test-all atlas bench coverage dist docs lint clean help
+.PHONY: paper test quick test-all atlas bench coverage dist docs lint clean help
 
 help:           ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/'
 
-# The core alone reproduces the paper; all other targets add what develops and tests it: Ray, Dask, Sphinx and more.
-$(CORE): pyproject.toml
+# The core alone reproduces the paper; the tests add pytest and what they compare with; the rest is for developers.
+$(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -e .
 	@touch $@
 
+$(TESTED): $(CORE)
+	$(PIP) -e ".[test]"
+	@touch $@
+
 # OpenSpiel is an independent reference for the tests; where it has no wheel, those tests say so and are skipped.
-$(READY): $(CORE)
+$(READY): $(TESTED)
 	$(PIP) -e ".[dev]"
 	$(PIP) --only-binary :all: "open_spiel>=1.6" \
 		|| echo "no OpenSpiel wheel for this Python: the tests that compare with it will be skipped"
 	@touch $@
 
 paper: $(CORE)   ## what can be reproduced of the paper today
-	$(BIN)/tacit reproduce --quick
+	$(BIN)/python papers/mao2022/reproduce.py --quick
 
 lint: $(READY)   ## ruff (lint and format), mypy, import-linter
 	$(BIN)/ruff check .
@@ -36,14 +43,15 @@ lint: $(READY)   ## ruff (lint and format), mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# Types are checked by one process, beside which tests begin.
-test: $(READY)   ## all checks, on both cores (minutes)
-	$(MAKE) --no-print-directory -j 2 lint pytest
-
-pytest: $(READY)
+test: $(READY)   ## all tests that tell whether tacit works, on both cores (minutes)
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
-test-all: lint $(VENV)/.gambit   ## the same and the long ones
+QUICK := tests/bandits tests/evaluation tests/policies tests/core/test_generics.py \
+	tests/learners/test_learner_formulas.py tests/learners/test_portfolio.py
+quick: $(TESTED)   ## what a change needs first, about a minute; also with another PYTHON
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" $(QUICK)
+
+test-all: $(VENV)/.gambit   ## the same and the long ones
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # Gambit has no wheel and compiles for minutes, so only the long tests compare with it; where it cannot be built, they
@@ -75,4 +83,4 @@ bench: $(READY)  ## measure, ours and others' side by side
 	$(BIN)/python benchmarks/cluster.py --runs 20
 
 clean:           ## remove what was built and measured
-	rm -rf $(VENV) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -57,7 +57,6 @@ derived ({derived}).
 
 ## What learners reach
 
-Rows of `portfolio` and `model-independent` are from before the latter planned after every episode.
 
 The gap of a run's policy after {counts} episodes, with one seed, 0, and in brackets the total value after the last of
 them. Gaps of {cce} are cce gaps, those of {nash} are nash gaps: columns of

@@ -48,7 +48,7 @@ def measured(labels: list[str]) -> dict[str, tuple[float, float]]:
         best = [0.0, 0.0]
         for _ in range(REPEATS):
             for certify in (0, 1):
-                watched = certificate(game, spec.equilibrium) if certify else Nothing()
+                watched = certificate(game, spec.info.learns) if certify else Nothing()
                 engine = FusedEngine(game, spec, episodes=1, seed=0, certificate=watched)
                 began = time.process_time()
                 engine.advance(episodes)

@@ -43,11 +43,10 @@ LEARNERS = {
     "adaptive-v-cce": ("sky", "alone: adaptive-v"),
     "model-independent": ("green", "alone: model-independent"),
     "portfolio": ("blue", "alone: portfolio"),
-    "model-seeded": ("orange", "a common seed"),
     "model-central": ("black", "central while learning"),
 }
 #: What the first picture shows.
-FIRST = ("stage-v-cce", "portfolio", "model-seeded", "model-central")
+FIRST = ("stage-v-cce", "portfolio", "model-central")
 
 
 def measure(game: tacit.TabularGame, learner: str, seed: int) -> dict[str, Any]:
@@ -215,15 +214,15 @@ Three classes of learners, by what an agent may know while it learns:
 
 - **alone**: its state, its own action, its own reward. [Mao2022]'s algorithm (`stage-v-cce`), `adaptive-v-cce`,
   `model-independent`, and `portfolio`, in which the latter two take turns.
-- **a common seed** (`model-seeded`): nothing is sent either, but the agents know of each other and agree on a seed and
-  a program beforehand.
+- **a common seed**: nothing is sent either. Where rewards are common to all agents or opposite, each runs its own copy
+  of `model-central`, and all copies are identical.
 - **central** (`model-central`): one model for all agents while they learn; each acts alone afterwards.
 
 Gaps are exact or certified, in percent of uniform play's, and those of the answer of a run. Welfare is the sum of all
 agents' values, and its way the share of what lies between uniform play's (0 %) and the best that any policy reaches
 (100 %); games in which rewards cancel out have none. Candidates that are made at the end of a run ("markov", "product",
 "planned" of larger games) are in the figures of {episodes:,} episodes only. Each run has {episodes:,} episodes, {seeds}
-on each of the {games} games of `benchmarks/games.py`: {counts}. Runs of `model-seeded` and `model-central` played all
+on each of the {games} games of `benchmarks/games.py`: {counts}. Runs of `model-central` played all
 episodes, those of the others ended as soon as their gap was 0: in the first equilibrium, where playing on may have
 found a better one. Half of the games ("held-out") were not used to choose settings, with three exceptions: rules of
 `model-independent` and `portfolio` were chosen on GoodState and BoxPushing of any horizon, the 100 episodes below on
@@ -244,11 +243,12 @@ understates differences.
 
 How many times as many episodes as the better of `adaptive-v-cce` and `model-independent` the portfolio takes, by the
 same seed (up to {turns_episodes:,} episodes; a run that had not arrived counts as that). A member draws in the
-portfolio what it draws alone. `model-independent` has the first 100 episodes, `adaptive-v-cce` the next 100, and then
-they take turns. So the factor is at most 2 by construction, but where `adaptive-v-cce` arrives within 100 episodes and
-`model-independent` later, and up to a tenth where the last row of a member's curve is no row of the portfolio's. The
-100 are one of seven values that were compared on all of these games (1,000 would be a little faster on average, and up
-to seven times as slow as the better member). The answer may be another candidate: one that is worth more, whose gap is
+portfolio what it draws alone. When this was measured, `model-independent` had the first 100 episodes, `adaptive-v-cce`
+the next 100, and then every other; today turns have 100 episodes. So the factor is at most 2 by construction, but where
+`adaptive-v-cce` arrives within 100 episodes and `model-independent` later, and up to a tenth where the last row of a
+member's curve is no row of the portfolio's. The 100 are one of seven values that were compared on all of these games
+(1,000 would be a little faster on average, and up to seven times as slow as the better member). The answer may be
+another candidate: one that is worth more, whose gap is
 within 2 % of uniform play's of the smallest.
 
 {turns}
@@ -262,7 +262,6 @@ seeds. It was looked at while designing all of them, and is not in the figures a
 |---|---|---|
 | adaptive-v-cce | 48 | 97 |
 | model-independent | 31, 32, 32, 33, 34 | 53, 57, 59 |
-| model-seeded | 4.0, 1.9, 1.3, 4.7, 1.3 | – |
 | model-central | 3.2, 1.1, 1.9, 3.4, 2.0 | 2.1 |
 
 ## Game by game

@@ -25,10 +25,12 @@ from pathlib import Path
 from typing import Any
 
 from cluster_jobs import nap, toil
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_all, run_experiment
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment
+from tacit.experiments.dispatch import run_all
 from tacit.experiments.scripts import WorkerSetup
 
-ENGINES = ("processes", "dask", "ray")
+#: Clusters must be running: `ray start --head`, `dask scheduler` with workers.
+ENGINES = ("processes", "dask:tcp://127.0.0.1:8786", "ray:auto")
 
 
 def plain(job: Any, count: int, workers: int) -> list[tuple[float, float]]:

@@ -36,7 +36,7 @@ def measured(agents: int, episodes: int, seed: int, shared: Any, thin: int | Non
     """Learn once and return what was reached and what it took."""
     game = tacit.make("congestion", agents=agents)
     began = time.perf_counter()
-    run = tacit.learn(game, "adaptive-v-cce", episodes=episodes, seed=seed, points=10, thin=thin)
+    run = tacit.learn(game, "adaptive-v-cce", episodes=episodes, seed=seed, points=10, visits_per_stage=thin)
     gaps = {name: run.candidates[name].gap for name in ("average", "recent")}
     uniform = tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).gap
     field = tacit.evaluate(game, tacit.MarkovPolicy.shared(shared, agents=agents)).gap

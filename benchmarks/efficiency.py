@@ -44,7 +44,7 @@ class Case(NamedTuple):
 
 ADAPTIVE = "adaptive-v"
 CASES = {
-    ADAPTIVE: Case("adaptive-v-cce", {}, "latest"),
+    ADAPTIVE: Case("adaptive-v-cce", {}, "recent"),
     "published, theory": Case("stage-v-cce", {}, "average"),
     "published, recipe": Case("stage-v-cce", {"step": 0.2, "loss": "raw", "bonus": 0.1}, "average"),
     "v-learning, best": Case(
@@ -69,11 +69,11 @@ INGREDIENTS = {
     "optimistic start": "optimism",
 }
 ABLATION = {
-    **{f"without {name}": Case("adaptive-v-cce", {key: PLAIN[key]}, "latest") for name, key in INGREDIENTS.items()},
-    "never forgetting": Case("adaptive-v-cce", {"memory": 0.0}, "latest"),
-    "none of the five": Case("adaptive-v-cce", PLAIN, "latest"),
+    **{f"without {name}": Case("adaptive-v-cce", {key: PLAIN[key]}, "recent") for name, key in INGREDIENTS.items()},
+    "never forgetting": Case("adaptive-v-cce", {"memory": 0.0}, "recent"),
+    "none of the five": Case("adaptive-v-cce", PLAIN, "recent"),
     **{
-        f"{name} alone": Case("adaptive-v-cce", {k: v for k, v in PLAIN.items() if k != key}, "latest")
+        f"{name} alone": Case("adaptive-v-cce", {k: v for k, v in PLAIN.items() if k != key}, "recent")
         for name, key in INGREDIENTS.items()
     },
 }
@@ -102,13 +102,13 @@ def measure(game: tacit.TabularGame, case: Case, *, seed: int, episodes: int, se
 
     With seed 0 the adaptive learner runs on until the average over all episodes is there too.
     """
-    last = ("latest", "average") if case == CASES[ADAPTIVE] and seed == 0 else (case.output,)
+    last = ("recent", "average") if case == CASES[ADAPTIVE] and seed == 0 else (case.output,)
     spec = REGISTRY.make(case.learner, **case.params)
     even = tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).gap
-    cert = certificate(game, spec.equilibrium)
+    cert = certificate(game, spec.info.learns)
     # ι for the largest number of episodes there can be, as a user who does not know when to stop would have it
     session = FusedEngine(game, spec, episodes=episodes, seed=seed, certificate=cert)
-    hits: dict[str, list[int | None]] = {name: [None] * len(SHARES) for name in ("average", "latest", "last")}
+    hits: dict[str, list[int | None]] = {name: [None] * len(SHARES) for name in ("average", "recent", "last")}
     done, began = 0, time.process_time()
     for mark in _grid(episodes):
         while done < mark:
@@ -119,7 +119,7 @@ def measure(game: tacit.TabularGame, case: Case, *, seed: int, episodes: int, se
                 break
         gaps = {
             "average": float(bound(game, cert).gaps.max()),
-            "latest": float(recent(game, cert).gaps.max()),
+            "recent": float(recent(game, cert).gaps.max()),
             "last": tacit.evaluate(game, session.policy(session.distributions())).gap,
         }
         for name, gap in gaps.items():
@@ -129,7 +129,7 @@ def measure(game: tacit.TabularGame, case: Case, *, seed: int, episodes: int, se
         out_of_time = seconds is not None and time.process_time() - began > seconds
         if out_of_time or all(hits[output][-1] is not None for output in last):
             break
-    return Measured(done, *(tuple(hits[name]) for name in ("average", "latest", "last")))
+    return Measured(done, *(tuple(hits[name]) for name in ("average", "recent", "last")))
 
 
 def _grid(episodes: int) -> Iterator[int]:
@@ -224,7 +224,7 @@ def rows(store: Store) -> list[Row]:
         arrivals = {
             (label, output, j): arrival(store.seeds(label, name)[: _used(label, output)], output, j)
             for label in CASES
-            for output in ("average", "latest", "last", "best")
+            for output in ("average", "recent", "last", "best")
             for j in range(len(SHARES))
         }
 
@@ -282,7 +282,7 @@ def by_game(found: list[Row]) -> Iterator[str]:
         cells = [row.name, GAMES[row.name].half]
         columns = [
             (ADAPTIVE, "best"),
-            (ADAPTIVE, "latest"),
+            (ADAPTIVE, "recent"),
             (ADAPTIVE, "average"),
             *others,
         ]
@@ -300,7 +300,7 @@ def ablation(store: Store) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     names = [name for name, entry in GAMES.items() if entry.half == "design"]
     variants = [(label, label, "best") for label in ABLATION]
-    variants += [(f"{output} as the answer", ADAPTIVE, output) for output in ("average", "latest", "last")]
+    variants += [(f"{output} as the answer", ADAPTIVE, output) for output in ("average", "recent", "last")]
     for told, label, output in variants:
         cells = [told]
         for j in range(len(SHARES)):

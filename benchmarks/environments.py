@@ -109,12 +109,12 @@ def parts(seconds: float) -> None:
     game = tacit.make("good-state", horizon=10)
     run = tacit.learn(game, "adaptive-v-cce", episodes=20_000)
     average = run.candidates["average"].policy
-    kinds = {"markov": run.last, "certified": average, "thinned": average.deploy(1000)}
+    kinds = {"markov": run.last, "certified": average, "deployed": average.deploy(1000)}
     states = np.random.default_rng(0).integers(game.states, size=game.horizon).tolist()
     for name, policy in kinds.items():
         with tempfile.TemporaryDirectory() as place:
             policy.save(f"{place}/policy.npz")
-            part = tacit.Part.load(f"{place}/policy.npz", agent=0)
+            part = tacit.policies.Part.load(f"{place}/policy.npz", agent=0)
         acts, begins, until = math.inf, math.inf, time.process_time() + seconds
         while time.process_time() < until:
             acted = begun = 0.0

@@ -49,5 +49,5 @@ if __name__ == "__main__":
             path = Path(folder, "game.dpomdp")
             path.write_text(text, encoding="utf-8")
             begin = time.perf_counter()
-            dpomdp.load(path, horizon=2)
+            dpomdp.load_dpomdp(path, horizon=2)
             print(f"{name:>24}: {path.stat().st_size / 1e6:.1f} MB in {time.perf_counter() - begin:.2f} s")

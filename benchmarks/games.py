@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 import tacit
-from tacit.games.successors import from_entries
+from tacit.games.exact import from_entries
 
 
 class Entry(NamedTuple):

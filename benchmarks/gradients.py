@@ -352,7 +352,7 @@ def ended(game: tacit.TabularGame, start: str, policy: tacit.MarkovPolicy) -> En
 
 def climb(game: tacit.TabularGame, eta: float, start: tacit.MarkovPolicy, steps: int, every: int) -> Any:
     """Return the marks, the gaps there and the last policy."""
-    spec, policy, marks, gaps = tacit.PGExact(), start, [], []
+    spec, policy, marks, gaps = tacit.learners.PGExact(), start, [], []
     for t in range(steps + 1):
         if t % every == 0 or t == steps:
             marks.append(t)
@@ -367,7 +367,7 @@ def climb(game: tacit.TabularGame, eta: float, start: tacit.MarkovPolicy, steps:
 
 
 def random_policy(game: tacit.TabularGame, seed: int) -> tacit.MarkovPolicy:
-    spec = tacit.PGExact(start="random")
+    spec = tacit.learners.PGExact(start="random")
     return tacit.MarkovPolicy(list(world_of(spec, game, episodes=1, seed=seed).start))
 
 

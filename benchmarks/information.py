@@ -30,7 +30,6 @@ LEARNERS = {
     "published": "stage-v-cce",
     "alone": "adaptive-v-cce",
     "alone, with a model": "model-independent",
-    "common seed": "model-seeded",
     "central": "model-central",
 }
 
@@ -76,7 +75,6 @@ LOOKS = {
     "published": {"color": COLORS["black"], "linestyle": ":"},
     "alone": {"color": COLORS["blue"], "linestyle": "-"},
     "alone, with a model": {"color": COLORS["sky"], "linestyle": "-"},
-    "common seed": {"color": COLORS["orange"], "linestyle": "--"},
     "central": {"color": COLORS["red"], "linestyle": "-."},
 }
 

@@ -61,7 +61,7 @@ def session(
     """A session of ours; `keep` is the number of episodes to make room for in the record."""
     params = {"bonus": BONUS, "iota": IOTA} if learner in ("stage-v-cce", "stage-v-ce", "v-learning") else {}
     spec = REGISTRY.make(learner, **params)
-    cert = certificate(game, spec.equilibrium) if certify else Nothing()
+    cert = certificate(game, spec.info.learns) if certify else Nothing()
     kept = record(game, keep) if keep else Nothing()
     return Timed(game, spec, episodes=1, seed=seed, certificate=cert, record=kept)
 

@@ -71,8 +71,8 @@ STATIONARY = {"steps": "shared"}
 
 TASKS = {
     "FrozenLake-v1": Task(gym("FrozenLake-v1"), 2000, "model-central", {}),
-    "Taxi": Task(gym("Taxi-v4"), 1000, "model-seeded", STATIONARY),
-    "CartPole-v1": Task(gym("CartPole-v1"), 100, "model-seeded", {"encode": CART, **STATIONARY}),
+    "Taxi": Task(gym("Taxi-v4"), 1000, "model-central", STATIONARY),
+    "CartPole-v1": Task(gym("CartPole-v1"), 100, "model-central", {"encode": CART, **STATIONARY}),
     "CartPole-v1, Q-learning": Task(gym("CartPole-v1"), 3000, "q-independent", {"encode": CART, **STATIONARY}),
     "LBF 5x5-2p-1f": Task(
         gym("lbforaging:Foraging-5x5-2p-1f-v3"), 2000, "q-independent", {"encode": relative, **STATIONARY}
@@ -87,7 +87,7 @@ TASKS = {
         zoo("pettingzoo.classic.connect_four_v3", "env"),
         300,
         "q-independent",
-        {"encode": tacit.Bins(width=1), **STATIONARY},
+        {"encode": tacit.Bins(2), **STATIONARY},
         True,
     ),
 }
@@ -113,7 +113,9 @@ def measure(task: Task, seed: int, plays: int) -> tuple[float, float, float, str
         learned = np.asarray(run.values)
     else:
         team = [run, *players[1:]] if task.against else run
-        learned = tacit.evaluate(env, team, episodes=plays, seed=seed + 1000, horizon=run.game.horizon).values
+        learned = tacit.evaluate(
+            tacit.from_pettingzoo(env, horizon=run.game.horizon), team, episodes=plays, seed=seed + 1000
+        ).values
     return float(random.values[0]), float(learned[0]), seconds, f"{run.chosen}, {run.game.states:,} states"
 
 

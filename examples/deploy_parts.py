@@ -22,7 +22,7 @@ small.save(f"{folder}/policy.json")  # for devices without Python: docs/policy-j
 print("written to", folder)
 
 # on the devices: each loads the file and takes its own part
-parts = [tacit.DeployedPolicy.load(f"{folder}/policy.npz").part(i) for i in range(game.agents)]
+parts = [tacit.policies.DeployedPolicy.load(f"{folder}/policy.npz").part(i) for i in range(game.agents)]
 
 # play: the environment tells everybody the state; the seed of an episode is all that the devices share
 rng = np.random.default_rng(2)

@@ -43,8 +43,8 @@ def restart(bandit, cell, rounds):
     cell.total = 0.0
 
 
-@generics.chance.implement(RegretMatchingParams)
-def chance(bandit, cell, a):
+@generics.prob.implement(RegretMatchingParams)
+def prob(bandit, cell, a):
     even = 1.0 / cell.actions
     if cell.total <= 0.0:
         return even
@@ -54,20 +54,20 @@ def chance(bandit, cell, a):
 @generics.draw.implement(RegretMatchingParams)
 def draw(bandit, cell, u):
     for a in range(cell.actions - 1):
-        u -= generics.chance(bandit, cell, a)
+        u -= generics.prob(bandit, cell, a)
         if u < 0.0:
             return a
     return cell.actions - 1
 
 
-@generics.spread.implement(RegretMatchingParams)
-def spread(bandit, cell, out):
+@generics.probs.implement(RegretMatchingParams)
+def probs(bandit, cell, out):
     for a in range(cell.actions):
-        out[a] = generics.chance(bandit, cell, a)
+        out[a] = generics.prob(bandit, cell, a)
 
 
-@generics.feed.implement(RegretMatchingParams)
-def feed(bandit, cell, a, loss, prob):
+@generics.update.implement(RegretMatchingParams)
+def update(bandit, cell, a, loss, prob):
     total = 0.0
     for b in range(cell.actions):
         cell.gained[b] = max(0.0, cell.gained[b] + loss - (loss / prob if b == a else 0.0))

@@ -20,7 +20,7 @@ from gymnasium.spaces import Discrete
 from pettingzoo import ParallelEnv
 
 import tacit
-from tacit.environments.resume import episode_seed
+from tacit.environments.episodes import episode_seed
 from tacit.learners import theorem_iota
 from tacit.learners.spec import Scale
 

@@ -21,7 +21,7 @@ PAGES = {
     "evaluation": ["tacit.environments", "tacit.evaluation", "tacit.environments.measuring"],
     "environments": ["tacit.environments.pettingzoo", "tacit.environments.encoding"],
     "experiments": ["tacit.experiments"],
-    "report": ["tacit.figures", "tacit.view", "tacit.core.display"],
+    "report": ["tacit.figures", "tacit.report", "tacit.core.display"],
     "kernels": ["tacit.kernels"],
     "testing": ["tacit.testing"],
     "errors": ["tacit.core.errors"],

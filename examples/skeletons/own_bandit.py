@@ -1,9 +1,9 @@
-"""A bandit of your own: exponential weights on importance-weighted losses, mixed with a little even play."""
+"""A bandit of your own: exponential weights on importance-weighted losses, mixed with a little uniform play."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tacit import StageV, kernels, learn, make, testing
+from tacit import kernels, learn, make, testing
 
 
 @dataclass(frozen=True)
@@ -23,27 +23,27 @@ class Params(NamedTuple):
     step: float
 
 
-@kernels.chance.implement(Params)
-def chance(bandit, cell, a):  # a kernel gets its cell, can touch no other, and allocates nothing
+@kernels.prob.implement(Params)
+def prob(bandit, cell, a):  # a kernel gets its cell, can touch no other, and allocates nothing
     return 0.95 * cell.weight[a] + 0.05 / cell.actions
 
 
-@kernels.spread.implement(Params)
-def spread(bandit, cell, out):
+@kernels.probs.implement(Params)
+def probs(bandit, cell, out):
     for a in range(cell.actions):
-        out[a] = kernels.chance(bandit, cell, a)
+        out[a] = kernels.prob(bandit, cell, a)
 
 
 @kernels.draw.implement(Params)
 def draw(bandit, cell, u):
     a = 0
-    while a < cell.actions - 1 and u >= kernels.chance(bandit, cell, a):
-        u, a = u - kernels.chance(bandit, cell, a), a + 1
+    while a < cell.actions - 1 and u >= kernels.prob(bandit, cell, a):
+        u, a = u - kernels.prob(bandit, cell, a), a + 1
     return a
 
 
-@kernels.feed.implement(Params)
-def feed(bandit, cell, a, loss, prob):
+@kernels.update.implement(Params)
+def update(bandit, cell, a, loss, prob):
     cell.weight[a] *= kernels.exp(-bandit.step * loss / prob)
     total = sum(cell.weight[: cell.actions])
     for b in range(cell.actions):
@@ -57,4 +57,4 @@ def restart(bandit, cell, rounds):
 
 if __name__ == "__main__":
     testing.check_bandit(Weights())
-    print(learn(make("chicken"), StageV(bandit=Weights(), bonus=0.1), episodes=20_000))
+    print(learn(make("chicken"), "stage-v-cce", bandit=Weights(), bonus=0.1, episodes=20_000))

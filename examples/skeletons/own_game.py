@@ -31,21 +31,21 @@ class Rules(NamedTuple):  # what kernels read: the first three are needed by the
     load: np.ndarray  # [roads]  room, since kernels allocate nothing
 
 
-@kernels.start.implement(Rules)
-def start(game, u):  # u is uniform in [0, 1): all chance comes in this way
+@kernels.initial_state.implement(Rules)
+def initial_state(game, u):  # u is uniform in [0, 1): all chance comes in this way
     return 1 if u < 0.3 else 0
 
 
-@kernels.place.implement(Rules)
-def place(game, h, s, actions):  # once a step; what it returns comes back to advance and reward
+@kernels.joint_action.implement(Rules)
+def joint_action(game, h, s, actions):  # once a step; what it returns comes back to next_state and reward
     game.load[:] = 0.0
     for road in actions:
         game.load[road] += 1.0 / len(actions)
     return s, actions
 
 
-@kernels.advance.implement(Rules)
-def advance(game, token, u):
+@kernels.next_state.implement(Rules)
+def next_state(game, token, u):
     return 1 if u < 0.2 + 0.6 * token[0] else 0
 
 

@@ -5,17 +5,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-import tacit
-from tacit import kernels, testing
+from tacit import kernels, learn, make, testing
 
 
 @dataclass(frozen=True)
-class BoltzmannQ(kernels.Learner):  # parameters; kernels.Learner has what else can be said of a learner
+class BoltzmannQ(kernels.Learner):  # parameters, info, init and kernels
     step: float = 0.1
     heat: float = 0.2
 
-    def params(self, world):  # what reports and files show
-        return {"step": self.step, "heat": self.heat}
+    @property
+    def info(self):  # five facts; here: it learns the same whatever range of rewards it is given
+        return kernels.Info(reward_scale_free=True)
 
     def init(self, world):  # the state of all agents in this world: a record for each step, state and agent
         shape, A = (world.horizon + 1, world.states, world.agents), kernels.capacity(max(world.actions))
@@ -30,8 +30,8 @@ class State(NamedTuple):
     actions: np.ndarray  # [N]
 
 
-@kernels.weigh.implement(State)
-def weigh(learner, i, h, s, out):  # a kernel touches records of agent i only, and allocates nothing
+@kernels.policy.implement(State)
+def policy(learner, i, h, s, out):  # a kernel touches records of agent i only, and allocates nothing
     Q, total = learner.cells[h, s, i].Q, 0.0
     for a in range(learner.actions[i]):
         out[a] = kernels.exp((Q[a] - max(Q[: learner.actions[i]])) / learner.heat)
@@ -43,18 +43,18 @@ def weigh(learner, i, h, s, out):  # a kernel touches records of agent i only, a
 @kernels.act.implement(State)
 def act(learner, i, h, s, u):
     prob, a = learner.cells[h, s, i].prob, 0
-    kernels.weigh(learner, i, h, s, prob)
+    kernels.policy(learner, i, h, s, prob)
     while a < learner.actions[i] - 1 and u >= prob[a]:
         u, a = u - prob[a], a + 1
     return a
 
 
 @kernels.learn.implement(State)
-def learn(learner, i, h, s, a, r, s_next):
+def update(learner, i, h, s, a, r, s_next):
     Q, after = learner.cells[h, s, i].Q, learner.cells[h + 1, s_next, i].Q
     Q[a] += learner.step * (r + max(after[: learner.actions[i]]) - Q[a])
 
 
 if __name__ == "__main__":
     testing.check_learner(BoltzmannQ())
-    print(tacit.learn(tacit.make("climbing"), BoltzmannQ(), episodes=20_000))
+    print(learn(make("climbing"), BoltzmannQ(), episodes=20_000))

@@ -1,12 +1,12 @@
 """An output of your own: how fair the agents' current policies are, measured while they learn."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 import tacit
 from tacit.engine import outputs
+from tacit.learners import Info
 
 
 class FairOutput(outputs.MarkovOutput):  # derive from one that is there, or write all of kernels.Output
@@ -25,10 +25,12 @@ outputs.REGISTRY.add("fair", FairOutput)  # a package would use the entry point 
 
 
 @dataclass(frozen=True)
-class FairQ(tacit.QIndependent):  # a learner states its output by name
+class FairQ(tacit.learners.QIndependent):  # a learner names the output in its info
     """Independent Q-learning that is judged by how fair it is."""
 
-    output: ClassVar[str] = "fair"
+    @property
+    def info(self):
+        return Info(returns="fair")
 
 
 if __name__ == "__main__":

@@ -18,11 +18,14 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import tacit
 from tacit.core import atomic
-from tacit.experiments import learn_seeds, summarize
+from tacit.experiments import summarize
 
 HORIZONS = (3, 5, 10, 20)
 RESETS = (True, False)
@@ -71,9 +74,9 @@ class Search:
         if key not in self.known:
             game = tacit.make("box-pushing", horizon=task["horizon"], reset=task["reset"])
             options = {"certify": False, "keep": False, "points": 10, **params}
-            runs = learn_seeds(game, learner, episodes=task["episodes"], seeds=SEEDS[kind], **options)
-            if len(runs) < len(SEEDS[kind]) or any(run.interrupted for run in runs):
-                raise KeyboardInterrupt
+            learn = partial(tacit.learn, game, learner, episodes=task["episodes"], **options)
+            with ThreadPoolExecutor(os.cpu_count()) as threads:
+                runs = list(threads.map(lambda seed: learn(seed=seed), SEEDS[kind]))
             found = summarize([run.reward[0] for run in runs])
             self.known[key] = {"params": params, "mean": found.mean, "ci95": found.ci95}
         return self.known[key]

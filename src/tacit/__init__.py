@@ -12,9 +12,11 @@ array([45.5, 45.5])
 from __future__ import annotations
 
 import importlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tacit._version import __version__
+from tacit.core import hooks
 
 if TYPE_CHECKING:
     from tacit import (
@@ -30,102 +32,65 @@ if TYPE_CHECKING:
         policies,
         testing,
     )
-    from tacit.bandits import Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
     from tacit.core.errors import TacitError
     from tacit.engine import Agent, Run, agent
     from tacit.environments import evaluate
     from tacit.environments.encoding import Bins
     from tacit.environments.measuring import exploit
-    from tacit.environments.pettingzoo import to_pettingzoo
-    from tacit.evaluation import behaviour, best_response, deviation_table, equilibria, l2_gap, mismatch, smoothness
+    from tacit.environments.pettingzoo import from_gymnasium, from_pettingzoo, to_pettingzoo
+    from tacit.evaluation import equilibria, mismatch, smoothness
     from tacit.evaluation.gradient import stationarity
     from tacit.evaluation.potential import potential
     from tacit.evaluation.solve import solve
     from tacit.evaluation.theory import theory
-    from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results, compare, tune
-    from tacit.games import CountGame, FunctionGame, TabularGame, count_vectors, load, make, matrix_game, tabulate
-    from tacit.games.gymnasium import from_gymnasium
+    from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results, compare
+    from tacit.games import CountGame, FunctionGame, TabularGame, load, make, matrix_game, tabulate
     from tacit.games.openspiel import from_openspiel
-    from tacit.learners import (
-        NPG,
-        UCB,
-        ModelCentral,
-        ModelIndependent,
-        PGAdaptive,
-        PGExact,
-        PGStorm,
-        QIndependent,
-        StageV,
-        VLearning,
-    )
     from tacit.learning import learn
-    from tacit.policies import DeployedPolicy, MarkovPolicy, Part, RecordedPolicy
-
-_OLD_POLICIES = ["CertifiedPolicy", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"]  # of the release before
+    from tacit.policies import MarkovPolicy
 
 #: Where each public name lives that is no module; it is imported on first use, so that `import tacit` costs nothing.
 _HOMES = {
-    "tacit.bandits": ["Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"],
     "tacit.core.errors": ["TacitError"],
     "tacit.engine": ["Agent", "Run", "agent"],
     "tacit.environments": ["evaluate"],
     "tacit.environments.encoding": ["Bins"],
     "tacit.environments.measuring": ["exploit"],
-    "tacit.environments.pettingzoo": ["to_pettingzoo"],
-    "tacit.evaluation": [
-        "behaviour",
-        "best_response",
-        "deviation_table",
-        "equilibria",
-        "l2_gap",
-        "mismatch",
-        "potential",
-        "smoothness",
-        "solve",
-        "stationarity",
-        "theory",
-    ],
-    "tacit.experiments": ["Experiment", "GameSpec", "LearnerSpec", "Results", "compare", "tune"],
-    "tacit.games": [
-        "CountGame",
-        "FunctionGame",
-        "TabularGame",
-        "count_vectors",
-        "load",
-        "make",
-        "matrix_game",
-        "tabulate",
-    ],
-    "tacit.games.gymnasium": ["from_gymnasium"],
+    "tacit.environments.pettingzoo": ["from_gymnasium", "from_pettingzoo", "to_pettingzoo"],
+    "tacit.evaluation": ["equilibria", "mismatch", "potential", "smoothness", "solve", "stationarity", "theory"],
+    "tacit.experiments": ["Experiment", "GameSpec", "LearnerSpec", "Results", "compare"],
+    "tacit.games": ["CountGame", "FunctionGame", "TabularGame", "load", "make", "matrix_game", "tabulate"],
     "tacit.games.openspiel": ["from_openspiel"],
-    "tacit.learners": [
-        "NPG",
-        "UCB",
-        "ModelCentral",
-        "ModelIndependent",
-        "ModelSeeded",
-        "PGAdaptive",
-        "PGExact",
-        "PGStorm",
-        "QIndependent",
-        "StageV",
-        "VLearning",
-    ],
     "tacit.learning": ["learn"],
-    "tacit.policies": ["DeployedPolicy", "MarkovPolicy", "Part", "RecordedPolicy", *_OLD_POLICIES],
+    "tacit.policies": ["MarkovPolicy"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 
+def _load(home: str, name: str) -> Any:
+    return getattr(importlib.import_module(home), name)
+
+
+#: What methods of objects call in layers above their own.
+for _name, _place in {
+    "plot_run": "tacit.figures.curves",
+    "plot_policy": "tacit.figures.pictures",
+    "plot_groups": "tacit.figures.results",
+    "show_policy": "tacit.evaluation.showing",
+    "exploit": "tacit.environments.measuring",
+}.items():
+    hooks.register(_name, partial(_load, _place, _name))
+
+
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        found = getattr(importlib.import_module(_HOME[name]), name)
-    elif name in __all__ or name == "report":  # a module; the latter is an old name
-        found = importlib.import_module(f"tacit.{name}")
+        public = _load(_HOME[name], name)
+    elif name in __all__:
+        public = importlib.import_module(f"tacit.{name}")
     else:
         raise AttributeError(f"module 'tacit' has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    globals()[name] = public
+    return public
 
 
 def __dir__() -> list[str]:
@@ -133,45 +98,22 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "NPG",
-    "UCB",
     "Agent",
     "Bins",
     "CountGame",
-    "DeployedPolicy",
-    "Exp3",
-    "Exp3IX",
     "Experiment",
     "FunctionGame",
     "GameSpec",
     "LearnerSpec",
     "MarkovPolicy",
-    "ModelCentral",
-    "ModelIndependent",
-    "ModelSeeded",
-    "PGAdaptive",
-    "PGExact",
-    "PGStorm",
-    "Part",
-    "QIndependent",
-    "RecordedPolicy",
     "Results",
     "Run",
-    "StageV",
-    "Swap",
     "TabularGame",
     "TacitError",
-    "TsallisINF",
-    "VLearning",
-    "WeightedFTRL",
     "__version__",
     "agent",
     "bandits",
-    "behaviour",
-    "best_response",
     "compare",
-    "count_vectors",
-    "deviation_table",
     "engine",
     "environments",
     "equilibria",
@@ -182,9 +124,9 @@ __all__ = [
     "figures",
     "from_gymnasium",
     "from_openspiel",
+    "from_pettingzoo",
     "games",
     "kernels",
-    "l2_gap",
     "learn",
     "learners",
     "load",
@@ -200,5 +142,4 @@ __all__ = [
     "testing",
     "theory",
     "to_pettingzoo",
-    "tune",
 ]

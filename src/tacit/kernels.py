@@ -15,21 +15,23 @@ every machine; square roots have them anyway. `tacit.testing` checks all of this
 What you write implements
 
 =========  ==============================================================================
-a game     `start(game, u)`, `place(game, h, s, actions)`, `advance(game, token, u)`, `reward(game, i, token)`
-a bandit   `draw(bandit, cell, u)`, `chance(bandit, cell, a)`, `spread(bandit, cell, out)`,
-           `feed(bandit, cell, a, loss, prob)`, `restart(bandit, cell, rounds)`
-a learner  `act(learner, i, h, s, u)`, `learn(learner, i, h, s, a, r, s_next)`, `weigh(learner, i, h, s, out)`;
-           for certified outputs `pace(learner, h, s)` too; `average(learner, i, h, s, out)` if it is `recent`
+a game     `initial_state(game, u)`, `joint_action(game, h, s, actions)`, `next_state(game, token, u)`,
+           `reward(game, i, token)`
+a bandit   `draw(bandit, cell, u)`, `prob(bandit, cell, a)`, `probs(bandit, cell, out)`,
+           `update(bandit, cell, a, loss, prob)`, `restart(bandit, cell, rounds)`
+a learner  `act(learner, i, h, s, u)`, `learn(learner, i, h, s, a, r, s_next)`, `policy(learner, i, h, s, out)`;
+           to return certified policies `averaging(learner, h, s)` too; to return averages
+           `average_policy(learner, i, h, s, out)`
 an output  `observe(observer, learner, game, seats, h, s)` for what it watches in the loop, where it watches anything
 =========  ==============================================================================
 
 Learners and bandits do alike things at two levels, hence two words for each:
 
 - `act` is an agent's move in a state (h, s); `draw` is the pull of one bandit, whose cell knows no states.
-- `learn` takes a step of the game: reward and next state; `feed` takes a loss and the probability it was drawn with.
-- `weigh` writes an agent's distribution at (h, s), with which runs answer: a learner whose `act` explores beyond it
-  says how often (`Learner.explores`). `spread` writes that of one cell. `average` writes an agent's
-  average over its iterates, where it keeps one (`Learner.recent`).
+- `learn` takes a step of the game: reward and next state; `update` takes a loss and the probability it was drawn with.
+- `policy` writes an agent's distribution at (h, s), with which runs answer: a learner whose `act` explores beyond it
+  says how often (`Learner.explores`). `probs` writes that of one cell. `average_policy` writes an agent's
+  average over its iterates, where `info.returns` is "average".
 
 What is remembered is an array of records, which `records` makes: [steps, states, agents], [steps, agents] or [agents].
 
@@ -50,27 +52,27 @@ from tacit.bandits.spec import Bandit, Setting
 from tacit.core.elementary import exp, log, pow
 from tacit.core.generics import (
     act,
-    advance,
-    average,
-    chance,
+    average_policy,
+    averaging,
     draw,
-    feed,
+    initial_state,
     jitable,
+    joint_action,
     learn,
+    next_state,
     observe,
-    pace,
-    place,
+    policy,
+    prob,
+    probs,
     restart,
     reward,
-    spread,
-    start,
-    weigh,
+    update,
 )
 from tacit.core.records import capacity, record, records
 from tacit.engine.drive import Engine, Nothing, Output, Result
 from tacit.engine.run import Candidate, Gaps
 from tacit.games.protocol import Game
-from tacit.learners.spec import Learner, Scale, World
+from tacit.learners.spec import Info, Learner, Scale, World
 
 __all__ = [
     "Bandit",
@@ -78,6 +80,7 @@ __all__ = [
     "Engine",
     "Game",
     "Gaps",
+    "Info",
     "Learner",
     "Nothing",
     "Output",
@@ -86,25 +89,25 @@ __all__ = [
     "Setting",
     "World",
     "act",
-    "advance",
-    "average",
+    "average_policy",
+    "averaging",
     "capacity",
-    "chance",
     "draw",
     "exp",
-    "feed",
+    "initial_state",
     "jitable",
+    "joint_action",
     "learn",
     "log",
+    "next_state",
     "observe",
-    "pace",
-    "place",
+    "policy",
     "pow",
+    "prob",
+    "probs",
     "record",
     "records",
     "restart",
     "reward",
-    "spread",
-    "start",
-    "weigh",
+    "update",
 ]

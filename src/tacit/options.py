@@ -15,14 +15,17 @@ from typing import Any
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 
+#: Joint actions up to which exact measures are taken while learning unless they are declined; above, only on request:
+#: their cost grows with the number of joint actions.
+CERTIFY_JOINT_ACTIONS = 1024
+
 
 def _whole(of: str) -> Callable[[str, Any], int]:
     return partial(check.integer, of=of)
 
 
-def _option(default: Any, checked: Callable[[str, Any], Any], metavar: str, help: str, *, old: str = "") -> Any:
-    """Return a field; `old` is what the option was called before, which is still taken."""
-    return field(default=default, metadata={"check": checked, "metavar": metavar, "help": help, "old": old})
+def _option(default: Any, checked: Callable[[str, Any], Any], metavar: str, help: str) -> Any:
+    return field(default=default, metadata={"check": checked, "metavar": metavar, "help": help})
 
 
 def _check_preference(name: str, value: Any) -> str | int:
@@ -32,8 +35,8 @@ def _check_preference(name: str, value: Any) -> str | int:
     try:
         return check.integer(name, int(value) if isinstance(value, str) else value, least=0)
     except (TacitError, ValueError):
-        told = f"{name} is {brief(value)}; it must be 'welfare', 'egalitarian' or the number of an agent, from 0"
-        raise TacitError(told) from None
+        sentence = f"{name} is {brief(value)}; it must be 'welfare', 'egalitarian' or the number of an agent, from 0"
+        raise TacitError(sentence) from None
 
 
 @dataclass(frozen=True)
@@ -65,21 +68,13 @@ class Options:
         "M",
         "keep and certify M visits of each stage instead of all: for crowds and long runs (8 in counting games where "
         "all would take longer than a minute)",
-        old="thin",
     )
     prefer: str | int | None = _option(
         None,
         _check_preference,
         "WHAT",
-        "which equilibrium to look for, from several starts: the best by 'welfare' (the sum of all agents' values), "
-        "'egalitarian' (the least of them) or for an agent, by its number",
-    )
-    starts: int | None = _option(
-        None,
-        partial(check.integer, least=1, most=1024),
-        "M",
-        "begin M times and go on with what is worth the most: within the same episodes "
-        "(4 with --prefer and a number of episodes, otherwise 1)",
+        "which of the candidates close to the smallest gap to return: the best by 'welfare' (the sum of all agents' "
+        "values), 'egalitarian' (the least of them) or for an agent, by its number",
     )
 
     def __post_init__(self) -> None:
@@ -111,9 +106,6 @@ class Options:
 
 FIELDS = {one.name: one for one in fields(Options)}
 
-#: What options are called now, by what they were called before.
-OLD_NAMES = {one.metadata["old"]: one.name for one in fields(Options) if one.metadata["old"]}
-
 
 def check_option(name: str, value: Any, called: str | None = None) -> Any:
     """Return the value of an option in its proper type, or say what is wrong with it; None where it may be left out."""
@@ -128,7 +120,6 @@ class HasOptions:
     options: Options
 
     def __getattr__(self, name: str) -> Any:
-        known = OLD_NAMES.get(name, name)
-        if known in FIELDS:
-            return getattr(self.options, known)
+        if name in FIELDS:
+            return getattr(self.options, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -9,17 +9,17 @@ import numpy as np
 
 from tacit.bandits import Bandit, Setting
 from tacit.core.compilation import compile_loop
-from tacit.core.generics import chance, draw, feed, spread
+from tacit.core.generics import draw, prob, probs, update
 
 
-def play(bandit, cells, losses, uniform, probs, played):
-    """Run copy c = 0, 1, … on losses [T, A]; write its distributions probs [C, T, A] and actions played [C, T]."""
+def play(bandit, cells, losses, uniform, plays, played):
+    """Run copy c = 0, 1, … on losses [T, A]; write its distributions plays [C, T, A] and actions played [C, T]."""
     for c in range(len(played)):
         for t in range(len(losses)):
             cell = cells[c, 0]
             a = draw(bandit, cell, uniform[c, t])
-            spread(bandit, cell, probs[c, t])
-            feed(bandit, cell, a, losses[t, a], chance(bandit, cell, a))
+            probs(bandit, cell, plays[c, t])
+            update(bandit, cell, a, losses[t, a], prob(bandit, cell, a))
             played[c, t] = a
 
 
@@ -36,10 +36,10 @@ def arena(bandit: Bandit, losses: np.ndarray, *, copies: int, seed: int, iota: f
         [A, max(A, 10)]
     )  # nobody plays the second: cells have room for ten actions, and one loop does for all
     params, cells = bandit.make(Setting(sizes, T, horizon, iota), copies)
-    probs, played = np.zeros((copies, T, A)), np.zeros((copies, T), dtype=np.int64)
+    plays, played = np.zeros((copies, T, A)), np.zeros((copies, T), dtype=np.int64)
     uniform = np.random.default_rng(seed).random((copies, T))
-    compile_loop(play, params)(params, cells, losses, uniform, probs, played)
-    return Game(params, cells, probs, played)
+    compile_loop(play, params)(params, cells, losses, uniform, plays, played)
+    return Game(params, cells, plays, played)
 
 
 def stochastic(T: int, A: int, seed: int, gap: float = 0.3) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tacit.bandits import AdaTsallis, Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
-from tacit.core.generics import spread
+from tacit.core.generics import probs
 
 P = 1e-4
 BASES = {
@@ -74,7 +74,7 @@ def test_the_distribution_is_stationary(base: str):
     for cell in game.cells[:, 0]:
         q = np.zeros((A, A))
         for b in range(A):
-            spread(game.params.base, cell.copies[b], q[b])
+            probs(game.params.base, cell.copies[b], q[b])
         p = cell.prob[:A]
         assert np.abs(p @ q - p).max() < 1e-13
         assert abs(p.sum() - 1) < 1e-14

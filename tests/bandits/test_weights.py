@@ -109,7 +109,7 @@ def test_chance_is_an_entry_of_spread_to_the_bit(bandit):
     rng, out = np.random.default_rng(0), np.zeros(3)
     for _ in range(50):
         for cell, size in zip(cells[0], (3, 2), strict=True):
-            generics.spread(params, cell, out)
-            assert [generics.chance(params, cell, a) for a in range(size)] == out[:size].tolist()
+            generics.probs(params, cell, out)
+            assert [generics.prob(params, cell, a) for a in range(size)] == out[:size].tolist()
             a = int(generics.draw(params, cell, rng.random()))
-            generics.feed(params, cell, a, rng.random(), generics.chance(params, cell, a))
+            generics.update(params, cell, a, rng.random(), generics.prob(params, cell, a))

@@ -27,7 +27,7 @@ def test_order_of_the_four_values(learner: str):
     for seed in range(14 if coarse else 6):
         game = tacit.make("random-general-sum", states=2, actions=[2, 2], horizon=2, seed=seed)
         spec = REGISTRY.make(learner)
-        cert = certificate(game, spec.equilibrium)
+        cert = certificate(game, spec.info.learns)
         session = FusedEngine(game, spec, episodes=K, seed=seed, certificate=cert, record=record(game, K))
         low, high = game.reward_range
         steps_left = np.arange(game.horizon, -1, -1.0)[:, None, None]

@@ -24,7 +24,7 @@ LEARNERS = {
 }
 
 
-def mixture(game: tacit.TabularGame, policy: tacit.RecordedPolicy, s: int) -> np.ndarray:
+def mixture(game: tacit.TabularGame, policy: tacit.policies.RecordedPolicy, s: int) -> np.ndarray:
     """The joint distribution [A_1, …, A_N] that π̄ plays in state s: the mean over k of what it plays for each k."""
     joints = np.zeros(game.actions)
     visits = np.flatnonzero(policy.visited[:, 0] == s)

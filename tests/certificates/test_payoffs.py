@@ -64,7 +64,7 @@ def test_expectations_are_sums_over_joint_actions(size: str, zeros: bool):
     rng = np.random.default_rng(2)
     for h, s in itertools.product(range(3), range(3)):
         play(game, cert, rng, zeros)
-        generics.confront(game.kernels(), cert, seats(game.agents), h, s)
+        generics.induced_payoffs(game.kernels(), cert, seats(game.agents), h, s)
         value, gain = summed(game, cert, h, s)
         np.testing.assert_allclose(cert.value, value, atol=1e-12)
         for i, own in enumerate(game.actions):
@@ -75,14 +75,14 @@ def test_payoffs_that_are_kept_are_made_anew_when_values_change():
     game, cert = made([2, 3])
     play(game, cert, np.random.default_rng(3), zeros=False)
     kernels = game.kernels()
-    generics.confront(kernels, cert, seats(2), 1, 0)
+    generics.induced_payoffs(kernels, cert, seats(2), 1, 0)
     before = cert.value.copy()
     cert.V[2] += 1.0
     cert.payoffs.changes[1] += 1  # of another step
-    generics.confront(kernels, cert, seats(2), 1, 0)
+    generics.induced_payoffs(kernels, cert, seats(2), 1, 0)
     assert (cert.value == before).all()
     cert.payoffs.changes[2] += 1
-    generics.confront(kernels, cert, seats(2), 1, 0)
+    generics.induced_payoffs(kernels, cert, seats(2), 1, 0)
     np.testing.assert_allclose(cert.value, before + 1.0, atol=1e-12)
 
 
@@ -95,13 +95,13 @@ def test_large_games_make_payoffs_anew_and_get_the_same(monkeypatch: pytest.Monk
     for cert in (kept, anew):
         play(game, cert, np.random.default_rng(4), zeros=False)
         for h, s in ((0, 1), (1, 2), (0, 1)):
-            generics.confront(game.kernels(), cert, seats(2), h, s)
+            generics.induced_payoffs(game.kernels(), cert, seats(2), h, s)
     assert (kept.value == anew.value).all()
     assert (kept.gain == anew.gain).all()
 
 
 def confront_once(game, cert, seats, h, s):
-    generics.confront(game, cert, seats, h, s)
+    generics.induced_payoffs(game, cert, seats, h, s)
 
 
 @pytest.mark.parametrize("size", ["four agents", "five agents"])

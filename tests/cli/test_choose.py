@@ -1,4 +1,4 @@
-"""`tacit run --gap --seconds`, `tacit compare` and `tacit tune` on the command line."""
+"""`tacit run --gap --seconds` and `tacit compare` on the command line."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import tacit
-from tacit.cli import choose
+from tacit.cli import run
 from tacit.cli.main import main
 
 RECIPE = ["--set", "bonus=0.1", "--set", "iota=1.0", "--set", "step=1.0", "--set", "loss=raw"]
@@ -63,28 +62,12 @@ def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert gaps == sorted(gaps)
     assert [row["rank"] for row in told["rows"]] == [1, 2]
     assert told["uniform_gap"] == pytest.approx(0.25)
-    stored = json.loads((tmp_path / "found" / choose.TABLE).read_text())
+    stored = json.loads((tmp_path / "found" / run.TABLE).read_text())
     assert stored["rows"] == told["rows"]
-    assert (tmp_path / "found" / choose.FIGURE).read_bytes()[:4] == b"\x89PNG"
+    assert (tmp_path / "found" / run.FIGURE).read_bytes()[:4] == b"\x89PNG"
     assert main(line) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert [shown[k].split()[1] for k in (2, 3)] == [row["learner"] for row in told["rows"]]
-
-
-def test_tune_writes_a_file_that_run_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    tacit.make("stag-hunt").save(tmp_path / "game.npz")
-    place, line = tmp_path / "deeper" / "tuned.toml", ["tune", str(tmp_path / "game.npz"), "npg", "--episodes", "20"]
-    place.parent.mkdir()
-    assert main([*line, "--seeds", "2", "-o", str(place), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert main(["run", str(place), "--json"]) == 0
-    ran = json.loads(capsys.readouterr().out)["runs"][0]
-    assert (ran["episodes"], ran["seed_list"]) == (20, [0, 1])
-    for key, value in told["params"].items():
-        assert ran["params"][key] == value
-    assert ran["gap"]["mean"] == pytest.approx(
-        told["gap" if told["beats_default"] else "default_gap"]["mean"], abs=1e-3
-    )
+    assert [shown[k].split()[1] for k in (3, 4)] == [row["learner"] for row in told["rows"]]
 
 
 @pytest.mark.parametrize(
@@ -96,10 +79,6 @@ def test_tune_writes_a_file_that_run_takes(tmp_path: Path, capsys: pytest.Captur
         ("compare chicken --seconds 1 --episodes 1", "both given"),
         ("compare nowhere", "no game 'nowhere'"),
         ("compare random-team --game-set agents=11 --game-set states=1", "joint actions; above 1,024"),
-        ("tune chicken npgg", "no learner 'npgg'"),
-        ("tune chicken npg --seeds 1", "needs at least 2"),
-        ("tune chicken npg -o tuned.json", "another ending than .toml"),
-        ("tune chicken", "LEARNER"),
         ("run chicken npg --gap nan", "--gap is nan"),
         ("run chicken npg --seconds 0", "--seconds is 0"),
     ],

@@ -13,8 +13,6 @@ import pytest
 
 import tacit
 from tacit.cli.main import main
-from tacit.cli.reproduce import PANELS, _experiment
-from tacit.experiments.spec import plan
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +62,6 @@ WRONG = {
     "bad horizon of a file": ["solve", "game.npz", "--game-set", "horizon=0"],
     "out in no folder": ["solve", "chicken", "--out", "no/such/place.npz"],
     "out is a folder": ["solve", "chicken", "--out", "folder.npz"],
-    "reproduce something": ["reproduce", "--slow"],
 }
 
 
@@ -125,7 +122,6 @@ def test_help_names_every_command_and_exit_code(capsys: pytest.CaptureFixture[st
     for word in (
         "games",
         "solve",
-        "reproduce",
         "0 done",
         "1 some runs of several failed",
         "2 wrong usage",
@@ -209,42 +205,11 @@ def test_a_word_a_number_a_flag_and_a_list_are_read_as_such(capsys: pytest.Captu
     assert json.loads(capsys.readouterr().out)["value"] == pytest.approx(tacit.solve(game).values.tolist())
 
 
-def test_reproduce_draws_and_judges(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert main(["reproduce", "matrix-team", "--quick", "--out", str(tmp_path / "paper")]) == 0
-    out = capsys.readouterr().out
-    assert "holds: the equilibrium gap of the last iterate goes to zero (Matrix team)" in out
-    assert (tmp_path / "paper" / "matrix-team.png").read_bytes().startswith(b"\x89PNG")
-    claims = (tmp_path / "paper" / "claims.md").read_text(encoding="utf-8")
-    assert claims.count("| Matrix team |") == claims.count("| Matrix team, PG with a larger step |") == 7
-    assert '"Average" is the mean over all iterates' in claims
-    assert "exploration=0.05" in claims
-    numbers = (tmp_path / "paper" / "results.csv").read_text(encoding="utf-8")
-    assert 'Matrix team,PG,"step 1e-4, exploration 0.05",5,5000,value,' in numbers
-
-
-def test_every_panel_of_the_paper_can_be_planned():
-    """All experiments load; each game panel has both readings of Independent and bonus 1 among its constants."""
-    for panel in PANELS:
-        experiment = _experiment(panel.file, quick=False)
-        groups = {learner.label.partition(": ")[0] for learner in experiment.learners}
-        assert len(plan(experiment, keep=False)) == len(experiment.learners) * experiment.seeds
-        assert experiment.first_seed >= 2000
-        if panel.target != "matrix-team":
-            assert groups >= {"V-Learning", "PG", "Centralized", "Independent, caption", "Independent, appendix"}
-            constants = {one.params.get("bonus") for one in experiment.learners if one.name == "ucb-independent"}
-            assert constants == {0.0, 0.02, 0.1, 1.0}
-
-
-def test_quick_and_full_exclude_each_other(capsys: pytest.CaptureFixture[str]):
-    assert main(["reproduce", "--quick", "--full"]) == 2
-    assert "not allowed with" in capsys.readouterr().err
-
-
 def test_an_interrupt_exits_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     def interrupted(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tacit.cli.solve.solve", interrupted)
+    monkeypatch.setattr("tacit.cli.evaluate.solve", interrupted)
     assert main(["solve", "chicken"]) == 130
     assert capsys.readouterr().err == "tacit: interrupted\n"
 

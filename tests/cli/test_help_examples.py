@@ -16,8 +16,8 @@ from tacit.cli.main import main, parser
 
 #: What needs another machine, a browser, another library's games, or minutes.
 LEFT_OUT = (
-    r"ray:|SLURM|openspiel:|pettingzoo:|dectiger|--browser|atlas/|plot results/first$|"
-    r"tacit (view|compare|tune|reproduce|atlas|run tuned)"
+    r"ray:|SLURM|openspiel:|pettingzoo:|dectiger|atlas/|plot results/first$|"
+    r"tacit (compare|atlas)"
 )
 EXPERIMENT = """name = "small"
 episodes = 20

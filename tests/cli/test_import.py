@@ -53,19 +53,19 @@ def draw(bandit, cell, u):
     return 0 if u < cell.first else 1
 
 
-@generics.chance.implement(Params)
-def chance(bandit, cell, a):
+@generics.prob.implement(Params)
+def prob(bandit, cell, a):
     return cell.first if a == 0 else 1.0 - cell.first
 
 
-@generics.spread.implement(Params)
-def spread(bandit, cell, out):
+@generics.probs.implement(Params)
+def probs(bandit, cell, out):
     out[0] = cell.first
     out[1] = 1.0 - cell.first
 
 
-@generics.feed.implement(Params)
-def feed(bandit, cell, a, loss, prob):
+@generics.update.implement(Params)
+def update(bandit, cell, a, loss, prob):
     cell.first += 0.01 * (1.0 - cell.first)
 
 

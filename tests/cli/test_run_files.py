@@ -125,10 +125,10 @@ def test_plot(ending: str, band: str, place: Path, tmp_path: Path, capsys: pytes
 
 
 def test_the_legend_says_what_the_band_is_and_of_how_many_seeds(place: Path):
-    from tacit.cli.draw import stored_groups
+    from tacit.experiments.results import Results
     from tacit.figures.results import results_figure
 
-    groups = stored_groups([str(place / "out"), str(place / "out" / "..") + "/out"])
+    groups = Results.load(*[str(place / "out"), str(place / "out" / "..") + "/out"]).groups
     assert [(group.game, group.learner, len(group.outcomes)) for group in groups] == [
         ("chicken", "V-learning", 2),
         ("chicken", "pg-storm", 2),

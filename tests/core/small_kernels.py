@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tacit.core.compilation import KernelCache, dispatcher
 
 
-class Pair(NamedTuple):
-    left: np.ndarray
-    right: float
-
-
 def scaled(pair, k):
-    return pair.left[k] * pair.right
+    return pair[0][k] * pair[1]
 
 
 def shifted(pair, k):
-    return pair.left[k] + pair.right
+    return pair[0][k] + pair[1]
 
 
 FUNCTIONS: tuple[Callable[..., Any], ...] = (scaled, shifted)
 CALLS = (
-    (Pair(np.array([2.0, 3.0]), 5.0), 1),
-    (Pair(np.array([2, 3]), 5.0), 1),
+    ((np.array([2.0, 3.0]), 5.0), 1),
+    ((np.array([2, 3]), 5.0), 1),
 )
 RESULTS = {scaled: 15.0, shifted: 8.0}
 

@@ -43,8 +43,8 @@ def assert_all_refused(entry: str, call: Callable[[object], object], junk: list[
 NOT_A_GAME = {
     "evaluate": lambda x: tacit.evaluate(x, POLICY),
     "solve": lambda x: tacit.solve(x),
-    "best_response": lambda x: tacit.best_response(x, POLICY, 0),
-    "l2_gap": lambda x: tacit.l2_gap(x, POLICY),
+    "best_response": lambda x: tacit.evaluation.best_response(x, POLICY, 0),
+    "l2_gap": lambda x: tacit.evaluation.l2_gap(x, POLICY),
     "deviations": lambda x: tacit.evaluation.deviations(x, POLICY, "nash"),
     "occupancy": lambda x: tacit.evaluation.occupancy(x, POLICY),
     "policy_values": lambda x: tacit.evaluation.policy_values(x, POLICY),
@@ -61,8 +61,8 @@ def test_what_is_no_game(entry: str):
 
 NOT_A_POLICY = {
     "evaluate": lambda x: tacit.evaluate(GAME, x),
-    "best_response": lambda x: tacit.best_response(GAME, x, 0),
-    "l2_gap": lambda x: tacit.l2_gap(GAME, x),
+    "best_response": lambda x: tacit.evaluation.best_response(GAME, x, 0),
+    "l2_gap": lambda x: tacit.evaluation.l2_gap(GAME, x),
     "deviations": lambda x: tacit.evaluation.deviations(GAME, x, "nash"),
     "occupancy": lambda x: tacit.evaluation.occupancy(GAME, x),
     "policy_values": lambda x: tacit.evaluation.policy_values(GAME, x),
@@ -87,9 +87,9 @@ WORDS = {
     "MarkovPolicy": tacit.MarkovPolicy,
     "matrix_game": tacit.games.matrix_game,
     "solve weights": lambda x: tacit.solve(GAME, weights=x),
-    "l2_gap tie": lambda x: tacit.l2_gap(GAME, POLICY, tie=x),
+    "l2_gap tie": lambda x: tacit.evaluation.l2_gap(GAME, POLICY, tie=x),
     "name": lambda x: tacit.TabularGame(np.ones((1, 1, 1, 1)), [[[[0]]]], [1], 1, name=x),
-    "agent": lambda x: tacit.best_response(GAME, POLICY, x),
+    "agent": lambda x: tacit.evaluation.best_response(GAME, POLICY, x),
     "marginal": POLICY.marginal,
     "at": STEPS.at,
     "joint": STEPS.joint,
@@ -200,22 +200,20 @@ def test_every_public_name_exists_and_is_described():
 CHICKEN = tacit.make("chicken")
 LARGE = np.broadcast_to(np.float64(0.5), (10**6, 10**6, 2))
 WRONG_KINDS = {
-    "count_vectors": lambda: tacit.count_vectors("x", 2),  # type: ignore[arg-type]
-    "count_vectors of too many": lambda: tacit.count_vectors(10**5, 10**5),
+    "count_vectors": lambda: tacit.games.count_vectors("x", 2),  # type: ignore[arg-type]
+    "count_vectors of too many": lambda: tacit.games.count_vectors(10**5, 10**5),
     "compare": lambda: tacit.compare(CHICKEN, ["npg"], episodes=5, progress="x"),
     "learn progress": lambda: tacit.learn(CHICKEN, "npg", episodes=5, progress="x"),
-    "learn pickle_env": lambda: tacit.learn(CHICKEN, "npg", episodes=5, pickle_env=np.ones(2)),
     "solve select": lambda: tacit.solve(CHICKEN, "nash", select=np.ones(2)),
     "solve progress": lambda: tacit.solve(CHICKEN, "nash", progress=3),
     "Experiment": lambda: tacit.Experiment("x", 5, ("chicken",), ("npg",), scripts=3),
-    "SeparatePolicy": lambda: tacit.SeparatePolicy(2),
-    "TabularGame": lambda: tacit.TabularGame(np.ones((1, 1, 2, 1)), [[[[1, 0]]]], 0, 1, observation_names=range(3)),
+    "TabularGame": lambda: tacit.TabularGame(np.ones((1, 1, 2, 1)), [[[[1, 0]]]], 0, 1, action_names=range(3)),
     "a broadcast policy": lambda: tacit.MarkovPolicy(LARGE),
     "broadcast payoffs": lambda: tacit.matrix_game(LARGE.T),
     "deterministic choices": lambda: tacit.MarkovPolicy.deterministic(np.array(1.0), [2, 2]),
     "deterministic actions": lambda: tacit.MarkovPolicy.deterministic([[[0]]], np.array(1.0)),
     "check_game": lambda: tacit.testing.check_game(CHICKEN, seed="x"),
-    "check_bandit": lambda: tacit.testing.check_bandit(tacit.TsallisINF(), seed="x"),
+    "check_bandit": lambda: tacit.testing.check_bandit(tacit.bandits.TsallisINF(), seed="x"),
     "check_policy": lambda: tacit.testing.check_policy(POLICY, seed="x"),
     "check_learner": lambda: tacit.testing.check_learner("npg", episodes="x"),
     "potential": lambda: tacit.potential(CHICKEN, trials=10**9),

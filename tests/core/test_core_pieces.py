@@ -12,7 +12,7 @@ import pytest
 from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import Registry
-from tacit.games import successors
+from tacit.games.exact import cumulate_rows, pick
 
 
 @pytest.mark.parametrize("value", [3, np.int8(3), np.uint64(3)])
@@ -63,7 +63,7 @@ def test_require_names_what_and_how_much():
 
 def test_cumulated_rows_stay_within_their_row_and_end_in_one():
     prob = np.array([0.25, 0.75, 1.0, 0.1, 0.2, 0.7])
-    found = successors.cumulate_rows(prob, np.array([0, 2, 3, 6]))
+    found = cumulate_rows(prob, np.array([0, 2, 3, 6]))
     assert found.tolist() == pytest.approx([0.25, 1, 1, 0.1, 0.3, 1])
     assert (found[[1, 2, 5]] == 1).all()
 
@@ -74,7 +74,7 @@ def test_pick_is_the_first_place_above_u(n: int):
     cumulative[-1] = 1
     padded = np.concatenate([[0.0], cumulative, [0.0]])
     for u in [*np.linspace(0, 0.9999, 101), *cumulative[:-1]]:
-        assert successors.pick(padded, 1, n + 1, u) == 1 + int(np.argmax(u < cumulative))
+        assert pick(padded, 1, n + 1, u) == 1 + int(np.argmax(u < cumulative))
 
 
 def test_a_name_is_registered_once():

@@ -7,7 +7,6 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from small_kernels import Pair
 
 from tacit.core.compilation import dispatcher
 from tacit.core.generics import apart, jitable
@@ -23,23 +22,23 @@ def halves(k):
 
 
 @apart
-def told(pair, k):
-    print("cell", k, pair.right)  # numbers are printed by Python, which the compiled code has to find
+def report(pair, k):
+    print("cell", k, pair[1])  # numbers are printed by Python, which the compiled code has to find
     if k > 50:
         raise IndexError("far too large")
-    return pair.left[k] * pair.right
+    return pair[0][k] * pair[1]
 
 
 @jitable
 def both(pair, k):
-    return told(pair, k) + halves(8)
+    return report(pair, k) + halves(8)
 
 
 def loop(pair, k):
     return both(pair, k) + halves(k)
 
 
-PAIR = Pair(np.array([2.0, 3.0, 4.0]), 5.0)
+PAIR = (np.array([2.0, 3.0, 4.0]), 5.0)
 
 
 @pytest.mark.parametrize("times", ["compiled", "loaded"])
@@ -70,21 +69,3 @@ def test_anybodys_compiled_function_calls_them():
 
     assert mine(8) == 4
     assert halves(8) == 3
-
-
-@numba.njit
-def doubled(k):
-    return 2 * k
-
-
-def mixed(pair, k):
-    return halves(k) + doubled(k)
-
-
-def test_kernels_are_part_of_their_loop_and_what_python_calls_too_is_not(tmp_path: Path):
-    assert dispatcher(mixed, tmp_path)(PAIR, 8) == 19
-    assert doubled(21) == 42
-    (sig,) = doubled.signatures[:1]
-    assert doubled.overloads[sig].library.get_pointer_to_function(doubled.overloads[sig].fndesc.llvm_func_name)
-    again = numba.njit(lambda k: halves(k))  # a kernel in anybody's function, after a loop had it
-    assert again(8) == 3

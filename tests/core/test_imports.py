@@ -41,7 +41,7 @@ def test_engines_are_imported_only_where_they_are_asked_for():
     assert imported(ALL, "ray", "dask", "distributed") == []
 
 
-@pytest.mark.parametrize(("on", "module", "extra"), [("ray", "ray", "ray"), ("dask", "distributed", "dask")])
+@pytest.mark.parametrize(("on", "module", "extra"), [("ray:auto", "ray", "ray"), ("dask:auto", "distributed", "dask")])
 def test_without_an_engine_its_pip_command_is_named(on: str, module: str, extra: str):
     """In a process that does not find it, as with the core install."""
     hide = f"import sys; sys.modules[{module!r}] = None"  # Python then says ModuleNotFoundError

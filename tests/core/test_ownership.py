@@ -38,7 +38,7 @@ def certified(arrays: list[Any]) -> Any:
     return RecordedPolicy(*arrays, actions=[2, 2], states=2)
 
 
-def thinned(arrays: list[Any]) -> Any:
+def deployed(arrays: list[Any]) -> Any:
     return DeployedPolicy(*arrays, actions=[2, 2], states=2, horizon=1)
 
 
@@ -62,7 +62,7 @@ CASES: dict[str, tuple[Callable[[list[Any]], Any], list[np.ndarray], Callable[[A
         lambda policy: (policy.visited, policy.stored),
     ),
     "deployed policy": (
-        thinned,
+        deployed,
         [np.array([2, 3]), np.array([0, 0]), np.full((2, 2), 0.5, np.float32), np.array([1])],
         lambda policy: (policy.row, policy.following, policy.stored, policy.first),
     ),

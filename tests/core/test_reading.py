@@ -31,7 +31,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     ".policy.json": MarkovPolicy.load,
     ".policy.npz": MarkovPolicy.load,
     ".certified.npz": RecordedPolicy.load,
-    ".thinned.npz": DeployedPolicy.load,
+    ".deployed.npz": DeployedPolicy.load,
     ".bin": files.read,
     ".text": files.read_utf8,
 }

@@ -9,6 +9,7 @@ import pytest
 
 import tacit
 from tacit.core.compilation import compile_loop
+from tacit.core.errors import TacitError
 from tacit.core.records import capacity, columns, parts, record, records, transfer
 from tacit.engine import loop
 from tacit.engine.fused import FusedEngine
@@ -98,3 +99,18 @@ def test_the_interpreted_loop_gives_the_same_records():
     plain._loop = loop.episodes
     np.testing.assert_array_equal(ours.advance(100), plain.advance(100))
     assert ours.state.cells.tobytes() == plain.state.cells.tobytes()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda bad: capacity(bad),
+        lambda bad: record(bad),
+        lambda bad: records(bad, [("visits", "i8")]),
+        lambda bad: records((1, 1), bad),
+    ],
+)
+@pytest.mark.parametrize("bad", ["x", None, np.zeros(2), {1: 2}])
+def test_wrong_shapes_and_fields_are_refused_in_a_sentence(call: Any, bad: object):
+    with pytest.raises(TacitError, match="must be"):
+        call(bad)

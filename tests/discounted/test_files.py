@@ -143,4 +143,4 @@ def test_the_command_line_shows_solves_runs_and_evaluates(tmp_path, capsys):
     best = tacit.solve(tacit.make("good-state", discount=0.9)).values
     np.testing.assert_allclose(ran["value"], best, atol=0.5)
     assert main(["show", "good-state", "--discount", "1"]) == 2
-    assert "it must be at least 0 and below 1" in capsys.readouterr().err
+    assert "must be at least 0 and below 1" in capsys.readouterr().err

@@ -29,9 +29,14 @@ def _small_bonus(name: str) -> dict[str, Any]:
     return {"bonus": BONUS} if "bonus" in REGISTRY.parameters(name) else {}
 
 
+def _is_certified(name: str) -> bool:
+    info = REGISTRY.make(name).info
+    return info.returns == "certified" and "tables" not in info.needs
+
+
 #: Every registered learner with a certified output as it comes, and with the other bandits that it can have.
 CERTIFIED: dict[str, tuple[str, dict[str, Any]]] = {
-    **{name: (name, _small_bonus(name)) for name in REGISTRY if REGISTRY.make(name).output == "certified"},
+    **{name: (name, _small_bonus(name)) for name in REGISTRY if _is_certified(name)},
     "adaptive-v-cce fixed step": ("adaptive-v-cce", {"step": 2.0, "baseline": False, "memory": 0.0, "optimism": 0.0}),
     "adaptive-v-cce shared": ("adaptive-v-cce", {"steps": "shared"}),
     "v-learning ce": ("v-learning", {"equilibrium": "ce", "bonus": BONUS}),
@@ -57,9 +62,6 @@ GRADIENTS: dict[str, tuple[str, dict[str, Any]]] = {
 #: The others that each agent can run alone.
 BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "model-independent": ("model-independent", {}),
-    "model-seeded": ("model-seeded", {}),
-    "model-seeded turns": ("model-seeded", {"joint": 0}),
-    "portfolio": ("portfolio", {"first": 3}),
     "ucb-independent": ("ucb-independent", {"bonus": 0.1, "reference": 20}),
     "q-independent": ("q-independent", {}),
 }
@@ -95,13 +97,13 @@ def session(
     game: tacit.TabularGame, spec: Learner, episodes: int, *, seed: int = SEED, watched: bool = True, kept: bool = True
 ) -> FusedEngine:
     """Make a session, with certificate and record unless they are declined or the learner has none."""
-    certified = spec.output == "certified"
+    certified = spec.info.returns == "certified"
     return FusedEngine(
         game,
         spec,
         episodes=episodes,
         seed=seed,
-        certificate=certificate(game, spec.equilibrium) if watched and certified else Nothing(),
+        certificate=certificate(game, spec.info.learns) if watched and certified else Nothing(),
         record=record(game, episodes) if kept and certified else Nothing(),
     )
 
@@ -123,8 +125,6 @@ def apart(
     """Run agents that know nothing of each other in a plain loop, with the environment's own stream."""
     kind, params = LEARNERS[name]
     known: dict[str, Any] = {"iota": iota} if "iota" in REGISTRY.parameters(kind) and name in CERTIFIED else {}
-    if make_learner(name).informed:
-        known["team"] = game.actions
     agents = [
         tacit.agent(
             kind,
@@ -142,7 +142,7 @@ def apart(
     world = stream(seed, 0).random((episodes, game.horizon))
     returns = np.zeros((episodes, game.agents))
     for k in range(episodes):
-        u = world[make_learner(name).rota.number(k)]  # learners that take turns have the same numbers
+        u = world[k]
         s = game.start(u[0])
         for h in range(game.horizon):
             actions = [agent.act(h, s) for agent in agents]

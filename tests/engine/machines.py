@@ -16,14 +16,14 @@ import numpy as np
 import tacit
 from tacit.engine.exact import ExactEngine
 from tacit.learners import REGISTRY
+from tacit.learners.spec import is_exact
 
 EPISODES = 40
 
 #: Those that play as they come (pg-storm with the theorem's schedule, which takes cube roots), and what they have not.
 PLAYING: dict[str, tuple[str, dict[str, Any]]] = {
-    **{name: (name, {}) for name in REGISTRY if not REGISTRY.make(name).exact},
+    **{name: (name, {}) for name in REGISTRY if "tables" not in REGISTRY.make(name).info.needs},
     **{name: table.LEARNERS[name] for name in ("stage-v-cce tsallis-inf", "pg-storm own ratio", "npg random start")},
-    "portfolio": table.LEARNERS["portfolio"],
 }
 
 #: What is left for the long run: swap regret over bandits that are compared by themselves, gradients that add nothing
@@ -31,10 +31,10 @@ PLAYING: dict[str, tuple[str, dict[str, Any]]] = {
 #: and large ones whose exponentials and logarithms are those of the others.
 LONG = (
     *("adaptive-v-ce", "stage-v-ce", "stage-v-cce tsallis-inf", "pg-sgd", "pg-storm own ratio", "npg random start"),
-    *("q-independent", "ucb-independent", "ucb-central", "model-seeded", "model-central", "portfolio"),
+    *("q-independent", "ucb-independent", "ucb-central", "model-central"),
 )
 
-EXACT = [name for name in REGISTRY if REGISTRY.make(name).exact]
+EXACT = [name for name in REGISTRY if is_exact(REGISTRY.make(name))]
 
 #: Tables small enough for NumPy, and large enough for compiled code.
 SIZES = {"small": {"states": 4, "actions": 3}, "large": {"states": 60, "actions": 6}}

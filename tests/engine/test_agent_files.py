@@ -18,7 +18,6 @@ LEARNERS = {
     "pg-storm": {"eta": 0.05, "momentum": 0.2},
     "q-independent": {},
     "model-independent": {},
-    "portfolio": {"first": 15},
 }
 
 
@@ -47,14 +46,14 @@ def test_saved_within_an_episode_it_goes_on_with_the_same_bits(learner: str, tmp
 
 
 def test_a_learner_object_is_given_again(tmp_path: Path):
-    spec = tacit.StageV(bandit=tacit.TsallisINF())
+    spec = tacit.learners.StageV(bandit=tacit.bandits.TsallisINF())
     agent = tacit.agent(spec, states=4, actions=3, horizon=3, reward_range=(0, 1))
     practise(agent, 0, 5)
     agent.save(tmp_path / "a.npz")
     with pytest.raises(tacit.TacitError, match="give it again"):
         tacit.Agent.load(tmp_path / "a.npz")
     with pytest.raises(tacit.TacitError, match="its learner is"):
-        tacit.Agent.load(tmp_path / "a.npz", learner=tacit.StageV())
+        tacit.Agent.load(tmp_path / "a.npz", learner=tacit.learners.StageV())
     same = tacit.Agent.load(tmp_path / "a.npz", learner=spec)
     assert practise(same, 1, 5) == practise(agent, 1, 5)
 
@@ -102,28 +101,3 @@ def test_what_compiled_code_counts_on_is_checked(learner: str, array: str, messa
     np.savez(tmp_path / "a.npz", **{**arrays, f"state.{array}": arrays[f"state.{array}"] + 4})
     with pytest.raises(tacit.TacitError, match=f"its array '.{array}' {message}"):
         tacit.Agent.load(tmp_path / "a.npz")
-
-
-OLD = Path(__file__).with_name("agents")
-
-
-@pytest.mark.parametrize("name", [path.stem for path in sorted(OLD.glob("*.npz")) if path.stem != "after"])
-def test_agents_of_version_0_2_go_on(name: str):
-    """Their files had an array for each number instead of records; what they did next is in after.npz."""
-    me, rng = tacit.Agent.load(OLD / f"{name}.npz"), np.random.default_rng(0)
-    for k in range(50):
-        s = int(rng.integers(2))
-        for h in range(2):
-            a = me.act(h, s) if k >= 30 else 0
-            s_next = int(rng.integers(2))
-            reward = float(rng.random() * (a == 1))
-            if k >= 30:
-                me.learn(h, s, a, reward, s_next)
-            s = s_next
-    after = np.load(OLD / "after.npz")[name]
-    if name == "q-independent":  # its policy had the exploration in it, and now is the greedy one
-        after = (after == after.max(axis=2, keepdims=True)).astype(float)
-    if name.startswith("adaptive"):  # its probabilities are solved for in another way, and differ in the last digits
-        np.testing.assert_allclose(me.policy, after, rtol=1e-12)
-    else:
-        np.testing.assert_array_equal(me.policy, after)

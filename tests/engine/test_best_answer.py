@@ -21,7 +21,7 @@ def test_the_answer_has_the_smallest_gap_or_is_preferred(name, learner):
     kind = run.gaps.kind
     assert {one.gaps.kind for one in run.candidates.values()} == {kind}
     for key, one in run.candidates.items():
-        assert f"{key}: gap {one.gaps.size}, values " in repr(run)
+        assert f"gap {one.gaps.size}" in repr(run.candidates[key])
         found = tacit.evaluate(game, one.policy, gap=kind)
         np.testing.assert_allclose(found.gaps, one.gaps.upper, atol=1e-9, err_msg=key)
         np.testing.assert_allclose(found.values, one.values, atol=1e-9, err_msg=key)
@@ -118,5 +118,5 @@ def test_the_share_is_of_the_gap_of_uniform_play():
     run = tacit.learn(game, "adaptive-v-cce", episodes=500)
     even = tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).gap
     assert run.share == pytest.approx(run.gap / even)
-    assert f"{100 * run.share:.3g} % of uniform play's" in repr(run)
+    assert f"(uniform policy: {run.uniform_gap:.4g})" in str(run)
     assert tacit.learn(tacit.make("matching-pennies"), "adaptive-v-cce", episodes=50).share is None  # even play is one

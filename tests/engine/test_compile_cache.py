@@ -60,19 +60,19 @@ def draw(bandit, cell, u):
     return 0 if u < cell.first else 1
 
 
-@generics.chance.implement(Params)
-def chance(bandit, cell, a):
+@generics.prob.implement(Params)
+def prob(bandit, cell, a):
     return cell.first if a == 0 else 1.0 - cell.first
 
 
-@generics.spread.implement(Params)
-def spread(bandit, cell, out):
+@generics.probs.implement(Params)
+def probs(bandit, cell, out):
     out[0] = cell.first
     out[1] = 1.0 - cell.first
 
 
-@generics.feed.implement(Params)
-def feed(bandit, cell, a, loss, prob):
+@generics.update.implement(Params)
+def update(bandit, cell, a, loss, prob):
     cell.first = 0.75
 '''
 
@@ -138,7 +138,7 @@ def test_the_second_process_loads_and_a_changed_kernel_is_noticed(place: Place):
 
 @pytest.mark.parametrize("where", ["in the script", pytest.param("in a module beside it", marks=pytest.mark.slow)])
 def test_a_bandit_of_ones_own_and_its_change(where: str, place: Place):
-    learner = "tacit.StageV(bandit=Stubborn(), iota=2.0)"
+    learner = "tacit.learners.StageV(bandit=Stubborn(), iota=2.0)"
     apart = where == "in a module beside it"
     play = PLAY.format(extra="from stubborn import Stubborn" if apart else "", learner=learner, own="", told="")
     plugin = place.script.with_name("stubborn.py") if apart else place.script

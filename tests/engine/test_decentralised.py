@@ -56,9 +56,6 @@ def test_scrambling_the_others_changes_nothing(learner: str):
         "stage-v-ce",
         "v-learning",
         "model-independent",
-        "model-seeded",
-        "model-seeded turns",
-        "portfolio",
         "pg-adaptive",
         "pg-storm",
         "npg sampled",
@@ -113,7 +110,6 @@ def with_an_onlooker(game: tacit.TabularGame) -> tacit.TabularGame:
         ("v-learning", {"iota": 9.0}),
         ("pg-storm random start", {}),
         ("pg-adaptive", {}),
-        ("portfolio", {}),
         ("npg sampled", {}),
     ],
 )

@@ -31,7 +31,6 @@ def test_an_interrupted_run_keeps_what_was_done(game: tacit.TabularGame):
     found = tacit.evaluate(game, run.policy, gap="cce")
     assert np.allclose(found.gaps, run.gaps.upper, atol=1e-9)
     assert np.allclose(found.values, run.values, atol=1e-9)
-    assert (run.gaps.lower <= run.gaps.upper + 1e-9).all()
 
 
 @pytest.mark.parametrize("learner", ["stage-v-cce", "q-independent"])

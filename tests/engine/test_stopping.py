@@ -25,7 +25,7 @@ def learned(**given: Any) -> tacit.Run:
     return tacit.learn(GAME, "stage-v-cce", **{"bonus": 0.1, "iota": 1.0, "step": 1.0, "loss": "raw", **given})
 
 
-def average(run: tacit.Run) -> tacit.RecordedPolicy:
+def average(run: tacit.Run) -> tacit.policies.RecordedPolicy:
     """Return the policy that is made of the whole record."""
     return run.candidates["average"].policy
 
@@ -76,7 +76,7 @@ def test_a_run_that_nothing_would_end_is_refused():
     with pytest.raises(tacit.TacitError, match="this run has neither: certify is False; give episodes or seconds too"):
         learned(gap=1.0, certify=False)
     large = tacit.make("random-general-sum", agents=11, actions=2, states=1, horizon=1)
-    with pytest.raises(tacit.TacitError, match="has 2,048 joint actions, and certify=True was not asked for"):
+    with pytest.raises(tacit.TacitError, match="2,048 joint actions, and certify is not True"):
         tacit.learn(large, "q-independent", gap=1.0)
     with pytest.raises(tacit.TacitError, match="episodes is missing; say how many, or when to stop"):
         learned()
@@ -160,8 +160,8 @@ def test_the_sampled_iterate_is_drawn_evenly_wherever_a_run_ends():
     counts: Counter[int] = Counter()
     for seed in range(4000):
         options = Options(10, seed=seed, certify=False, keep=False)
-        output = MarkovOutput(game=GAME, learner=tacit.PGStorm(), options=options)
-        now = SimpleNamespace(done=0, gap=np.inf, learner=tacit.PGStorm())
+        output = MarkovOutput(game=GAME, learner=tacit.learners.PGStorm(), options=options)
+        now = SimpleNamespace(done=0, gap=np.inf, learner=tacit.learners.PGStorm())
         now.distributions = lambda now=now: [now.done]
         for now.done in range(5):
             output.look(now, now.done)  # type: ignore[arg-type]

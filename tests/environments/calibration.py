@@ -17,7 +17,6 @@ class Trial:
     values_covered: list[bool]
     gain_covered: list[bool]
     below_gap: list[bool]
-    above_gap: list[bool]
     reached: list[float]  # of the exact gain of a best response
 
 
@@ -51,14 +50,13 @@ def trial(number: int, episodes: int, *, rare: bool = False) -> Trial:
     exact = evaluate(game, policy, gap="cce")
     found = tacit.exploit(game, policy, episodes=episodes, seed=number)
     played = tacit.evaluate(game, policy, episodes=episodes, seed=number + 10_000)
-    result = Trial([], [], [], [], [])
+    result = Trial([], [], [], [])
     result.below_gap.append(bool(found.lower <= exact.gap + 1e-9))
     for i in range(agents):
         true = gain(game, policy, i, found.responses[i])
         result.values_covered.append(bool(played.low[i] <= exact.values[i] <= played.high[i]))
         result.gain_covered.append(bool(found.low[i] <= true <= found.high[i]))
         result.below_gap.append(bool(found.low[i] <= exact.gaps[i] + 1e-9))
-        result.above_gap.append(bool(found.upper[i] >= exact.gaps[i] - 1e-9))
         best = best_response(game, policy, i).value - exact.values[i]
         result.reached.append(1.0 if best < 1e-9 else true / best)
     return result

@@ -92,8 +92,14 @@ def test_wrong_objects_are_told(change: dict[str, Any], told: str):
 
 
 def test_agents_that_act_in_turn_through_pettingzoos_converter():
-    straight = tacit.learn(Corridor(), "adaptive-v-cce", episodes=60, horizon=12, reward_range=(-1, 10))
-    turned = tacit.learn(parallel_to_aec(Corridor()), "adaptive-v-cce", episodes=60, horizon=12, reward_range=(-1, 10))
+    straight = tacit.learn(
+        tacit.from_pettingzoo(Corridor(), horizon=12, reward_range=(-1, 10)), "adaptive-v-cce", episodes=60
+    )
+    turned = tacit.learn(
+        tacit.from_pettingzoo(parallel_to_aec(Corridor()), horizon=12, reward_range=(-1, 10)),
+        "adaptive-v-cce",
+        episodes=60,
+    )
     np.testing.assert_array_equal(straight.policy.stored, turned.policy.stored)
 
 
@@ -104,7 +110,12 @@ def test_tictactoe():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tictactoe = pytest.importorskip("pettingzoo.classic.tictactoe_v3", reason="pygame is not installed")
-        run = tacit.learn(tictactoe.env(), "q-independent", episodes=60, seed=1, reward_range=(-1, 1), horizon=10)
+        run = tacit.learn(
+            tacit.from_pettingzoo(tictactoe.env(), reward_range=(-1, 1), horizon=10),
+            "q-independent",
+            episodes=60,
+            seed=1,
+        )
     assert run.episodes == 60
     assert run.game.states > 50
     assert -1 <= run.reward[0] <= 1
@@ -133,12 +144,12 @@ class Outside(Corridor):
 
 
 def test_spaces_that_change_or_do_not_hold():
-    given = {"horizon": 12, "reward_range": (-1, 10), "episodes": 20}
+    options = {"horizon": 12, "reward_range": (-1, 10)}
     with pytest.warns(UserWarning, match="left had 2 actions and now has 3"):
-        run = tacit.learn(Changes(), "adaptive-v-cce", **given)
+        run = tacit.learn(tacit.from_pettingzoo(Changes(), **options), "adaptive-v-cce", episodes=20)
     assert run.interrupted
     with pytest.raises(tacit.TacitError, match=r"left observed array\(\[99, 0\]\), which is not in"):
-        tacit.learn(Outside(), "adaptive-v-cce", **given)
+        tacit.learn(tacit.from_pettingzoo(Outside(), **options), "adaptive-v-cce", episodes=20)
 
 
 def test_an_object_without_step_is_told():

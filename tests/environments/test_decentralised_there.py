@@ -34,8 +34,10 @@ print(json.dumps(me.policy.tolist()), flush=True)
 @pytest.mark.filterwarnings("ignore:the agents saw different")
 def test_processes_of_their_own_give_the_same_bits():
     """Each process is told its own observations and rewards, line by line, and nothing else."""
-    run = tacit.learn(Whispers(), "adaptive-v-cce", episodes=25, seed=4, horizon=3, reward_range=(0, 1))
-    seeds = tacit.environments.resume.Seeding(tacit.environments.adapters.environment(Whispers()), 4)
+    run = tacit.learn(
+        tacit.from_pettingzoo(Whispers(), horizon=3, reward_range=(0, 1)), "adaptive-v-cce", episodes=25, seed=4
+    )
+    seeds = tacit.environments.episodes.Seeding(tacit.environments.adapters.environment(Whispers()), 4)
     pipe = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     command = [sys.executable, "-c", AGENT]
     agents = [subprocess.Popen([*command, str(i)], **pipe) for i in range(2)]

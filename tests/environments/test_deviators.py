@@ -59,7 +59,6 @@ def test_features_come_near_the_best_where_every_observation_is_new():
     assert found.gap > 0.9 * best
     assert found.low[0] <= best
     assert found.deviations == "deviations on own observations, by features"
-    assert not found.bounded
     again = tacit.exploit(Field(), still, 0, episodes=600, plays=200)
     np.testing.assert_array_equal(found.gains, again.gains)
     played = tacit.evaluate(Field(), [found.responses[0], still], episodes=200)  # a response is a policy like any other
@@ -83,7 +82,9 @@ def test_a_trainer_from_elsewhere_gets_an_environment_of_gymnasium():
         met.append((episodes, paid))
         return lambda seen: max(paid, key=paid.get)
 
-    found = tacit.exploit(Corridor(), WRONG_AND_RIGHT, 0, episodes=40, plays=30, horizon=12, deviators=trainer)
+    found = tacit.exploit(
+        tacit.from_pettingzoo(Corridor(), horizon=12), WRONG_AND_RIGHT, 0, episodes=40, plays=30, deviators=trainer
+    )
     [(episodes, paid)] = met
     assert (episodes, paid[0]) == (40, -12.0)
     assert found.gap > 15
@@ -94,7 +95,12 @@ def test_several_are_tried_and_the_best_is_measured_afresh():
     bad, good = (lambda env, episodes: lambda seen: 0), (lambda env, episodes: lambda seen: 1)
     bad.__name__, good.__name__ = "bad", "good"
     found = tacit.exploit(
-        Corridor(), WRONG_AND_RIGHT, 0, episodes=200, plays=40, horizon=12, deviators=[bad, good, "table"]
+        tacit.from_pettingzoo(Corridor(), horizon=12),
+        WRONG_AND_RIGHT,
+        0,
+        episodes=200,
+        plays=40,
+        deviators=[bad, good, "table"],
     )
     assert list(found.tried[0]) == ["bad", "good", "table"]
     assert found.tried[0]["bad"] == 0 < 15 < found.tried[0]["good"]
@@ -167,8 +173,10 @@ def test_who_is_out_early_learns_from_what_it_has_met():
 
 
 def test_what_is_tried_follows_from_what_is_met():
-    few = tacit.exploit(Corridor(), WRONG_AND_RIGHT, 0, episodes=4000, plays=10, horizon=12)
-    both = tacit.exploit(Corridor(cells=9), lambda seen: [0.5, 0.5], 0, episodes=100, plays=10, horizon=12)
+    few = tacit.exploit(tacit.from_pettingzoo(Corridor(), horizon=12), WRONG_AND_RIGHT, 0, episodes=4000, plays=10)
+    both = tacit.exploit(
+        tacit.from_pettingzoo(Corridor(cells=9), horizon=12), lambda seen: [0.5, 0.5], 0, episodes=100, plays=10
+    )
     words = tacit.exploit(Words(), lambda seen: 0, episodes=100, plays=10)
     assert few.deviations == "deviations on the shared state"
     assert set(both.tried[0]) == {"table", "features"}
@@ -221,7 +229,9 @@ def test_vectors():
 )
 def test_what_is_no_deviator_is_told(given: Any, told: str):
     with pytest.raises(tacit.TacitError, match=told):
-        tacit.exploit(Corridor(), WRONG_AND_RIGHT, 0, episodes=20, plays=10, horizon=12, deviators=given)
+        tacit.exploit(
+            tacit.from_pettingzoo(Corridor(), horizon=12), WRONG_AND_RIGHT, 0, episodes=20, plays=10, deviators=given
+        )
 
 
 def test_the_regression_is_ridge_regression():
@@ -244,3 +254,10 @@ def test_centres_are_apart():
     twice = np.repeat(points, 3, axis=0)
     assert [k // 3 for k in spread_out(twice, 9)] == [0, 3, 2, 1]
     assert len(spread_out(twice, 2)) == 2
+
+
+@pytest.mark.parametrize("deviators", [np.ones((2, 2)), [np.ones(2)], 3])
+def test_what_is_no_deviator_is_refused(deviators: object):
+    game = tacit.make("chicken")
+    with pytest.raises(tacit.TacitError, match="deviator"):
+        tacit.exploit(game, tacit.MarkovPolicy.uniform(game), episodes=100, deviators=deviators)  # type: ignore[arg-type]

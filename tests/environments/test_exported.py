@@ -126,7 +126,7 @@ def test_every_state_of_box_pushing_has_a_picture_of_its_own():
         (lambda env: env.reset(seed=-1), "seed is -1"),
         (lambda env: env.state(), "no episode has begun"),
         (lambda env: env.render(), "no episode has begun"),
-        (lambda env: tacit.to_pettingzoo(env), "it must be a TabularGame"),
+        (lambda env: tacit.to_pettingzoo(env), "must be a TabularGame"),
         (lambda env: tacit.to_pettingzoo(env.game, render_mode="rgb_array"), "no render_mode 'rgb_array'"),
     ],
 )

@@ -100,7 +100,7 @@ def test_an_environment_plays_them_with_the_chance_of_a_table():
     ):
         np.testing.assert_array_equal(tacit.evaluate(env, given, episodes=40).returns, table.returns)
     found = tacit.exploit(env, [lambda seen, step: softmax(step, int(seen)), Stable()], episodes=60)
-    assert (found.kind, found.bounded) == ("nash", False)
+    assert found.kind == "nash"
     assert (found.values == tacit.evaluate(env, tacit.MarkovPolicy([TABLE, PARITY]), episodes=30).values).all()
 
 
@@ -113,6 +113,38 @@ def test_who_remembers_is_played(each: Any):
     turns = tacit.evaluate(tacit.to_pettingzoo(GAME), tacit.MarkovPolicy([TURNS, TURNS]), episodes=30)
     there = tacit.evaluate(tacit.to_pettingzoo(GAME), each, episodes=30)
     np.testing.assert_array_equal(there.returns, turns.returns)
+
+
+def test_who_remembers_without_reset_is_played():
+    """At step 1 action 1 pays 1, and is played after state 1 at step 0 only: half of the episodes."""
+    first = [0]
+
+    def remembering(h: int, s: int) -> int:
+        if h == 0:
+            first[0] = s
+        return first[0] if h == 1 else 0
+
+    rewards = np.zeros((1, 2, 2, 2))
+    rewards[0, 1, :, 1] = 1.0
+    game = tacit.TabularGame(np.full((2, 2, 2, 2), 0.5), rewards, [0.5, 0.5], 2)
+    played = tacit.evaluate(game, remembering)
+    assert not played.exact
+    assert played.low[0] < 0.5 < played.high[0] < 0.55
+    found = tacit.exploit(game, remembering, episodes=1000)
+    assert 0.4 < found.lower < 0.5
+
+
+def test_memory_of_one_path_is_played():
+    """State s always follows state s − 1; who was in states 7 and then 8 plays 1 in state 9."""
+    path: list[int] = []
+
+    def remembering(h: int, s: int) -> int:
+        path[:] = [*path[-2:], s] if h else [s]
+        return int(path == [7, 8, 9])
+
+    chain = np.roll(np.eye(30), 1, axis=1)[None, :, None, :].repeat(2, axis=2)
+    game = tacit.TabularGame(chain, np.zeros((1, 1, 30, 2)), np.full(30, 1 / 30), 4)
+    assert not tacit.evaluate(game, remembering).exact
 
 
 def test_who_draws_for_itself_is_played():
@@ -129,9 +161,11 @@ def test_a_run_beside_a_function_and_observations_that_are_no_numbers():
     wrong = tacit.evaluate(Corridor(), [lambda seen: 5, lambda seen: 6], episodes=20)
     assert right.values[0] > wrong.values[0] == -12
     floats = Corridor(space="float")
-    best = tacit.evaluate(floats, lambda seen: 6, episodes=40, horizon=12)
+    best = tacit.evaluate(tacit.from_pettingzoo(floats, horizon=12), lambda seen: 6, episodes=40)
     assert best.values[0] == pytest.approx(7.3, abs=0.5)  # 10 for the end, after about 2.7 steps that cost 1
-    found = tacit.exploit(floats, [lambda seen: 5, lambda seen: 6], 0, episodes=200, horizon=12, encode=tuple)
+    found = tacit.exploit(
+        tacit.from_pettingzoo(floats, horizon=12, encode=tuple), [lambda seen: 5, lambda seen: 6], 0, episodes=200
+    )
     assert found.gap > 10
 
 
@@ -200,7 +234,7 @@ def test_shapes_are_checked_by_play_too(steps: int, states: int):
             tacit.evaluate(game, wrong, episodes=5)
     if (steps, states) != (5, 3):  # a longer table can be cut
         with pytest.raises(tacit.TacitError, match=r"does not fit|ends after"):
-            tacit.evaluate(tacit.to_pettingzoo(GAME), wrong, episodes=5, horizon=4)
+            tacit.evaluate(tacit.from_pettingzoo(tacit.to_pettingzoo(GAME), horizon=4), wrong, episodes=5)
 
 
 def test_words():
@@ -232,7 +266,9 @@ def test_words():
 
 
 def test_a_horizon_that_cuts_episodes_is_noted():
-    seen = [tacit.evaluate(Corridor(), lambda s: 6, episodes=5, horizon=h).notes for h in (3, 12)]
+    seen = [
+        tacit.evaluate(tacit.from_pettingzoo(Corridor(), horizon=h), lambda s: 6, episodes=5).notes for h in (3, 12)
+    ]
     assert [sum("cuts episodes" in note for note in notes) for notes in seen] == [1, 0]
 
 
@@ -240,7 +276,7 @@ def test_one_function_for_all_is_asked_once_for_all():
     asked = []
     crowd = tacit.make("congestion", agents=20)
     tacit.evaluate(crowd, lambda h, s: asked.append((h, s)) or 0)
-    assert len(asked) <= 64 + 2 * crowd.horizon * crowd.states
+    assert len(asked) <= crowd.horizon * (64 + 6 * crowd.states)  # not 20 times as many
 
 
 class Last:
@@ -260,10 +296,8 @@ class Last:
 
 def test_the_range_of_returns_makes_intervals_narrow():
     play = lambda seen: 0  # noqa: E731
-    known, given, met = (
-        tacit.evaluate(Last(), play, episodes=500, **how)
-        for how in ({"reward_range": (0, 1)}, {"return_range": (0, 1)}, {})
-    )
+    known = tacit.evaluate(tacit.from_pettingzoo(Last(), reward_range=(0, 1)), play, episodes=500)
+    given, met = (tacit.evaluate(Last(), play, episodes=500, return_range=ends) for ends in ((0, 1), None))
     widths = [float(one.high[0] - one.low[0]) for one in (known, given, met)]
     assert max(widths[1:]) < widths[0] / 3
     assert all(one.low[0] <= 0.25 <= one.high[0] for one in (known, given, met))

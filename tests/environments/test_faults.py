@@ -17,7 +17,7 @@ import tacit
 from tacit.cli.main import main
 from tacit.engine import drive
 from tacit.environments.adapters import environment
-from tacit.environments.bounds import STEPS, episode_bounds
+from tacit.environments.episodes import STEPS, episode_bounds
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -43,7 +43,7 @@ def test_what_is_missing_for_a_living_agent_is_told(part: int, what: str):
     env = Forgets()
     env.part = part
     with pytest.raises(tacit.TacitError, match=f"no {what} for right, who is still in the game"):
-        tacit.evaluate(env, lambda seen: 5, episodes=2, horizon=6)
+        tacit.evaluate(tacit.from_pettingzoo(env, horizon=6), lambda seen: 5, episodes=2)
 
 
 class Bare:
@@ -63,11 +63,15 @@ class Bare:
 
 def test_nan_is_no_state():
     with pytest.raises(tacit.TacitError, match="nan is equal to nothing"):
-        tacit.learn(Bare(np.nan), "q-independent", episodes=3, horizon=3, encode=lambda seen: (0, np.round(seen)))
+        tacit.learn(
+            tacit.from_pettingzoo(Bare(np.nan), horizon=3, encode=lambda seen: (0, np.round(seen))),
+            "q-independent",
+            episodes=3,
+        )
 
 
 def test_a_horizon_that_cuts_episodes_is_noted_in_runs():
-    runs = [tacit.learn(Bare(), "q-independent", episodes=3, horizon=h) for h in (2, 3)]
+    runs = [tacit.learn(tacit.from_pettingzoo(Bare(), horizon=h), "q-independent", episodes=3) for h in (2, 3)]
     assert [sum("cuts episodes" in note for note in run.notes) for run in runs] == [1, 0]
 
 
@@ -127,7 +131,7 @@ def test_tabulate_sees_the_step_and_says_what_fits():
     for given, message in (({}, "draw with numbers u"), ({"reward": walk}, "draw with")):
         with pytest.raises(tacit.TacitError, match=message):
             tacit.tabulate(game, **given)
-    with pytest.raises(tacit.TacitError, match="start is not given"):
+    with pytest.raises(tacit.TacitError, match="start must be given"):
         tacit.tabulate(walk, walk)
 
 
@@ -174,7 +178,7 @@ def interruptible() -> Iterator[None]:
 def test_a_second_ctrl_c_keeps_the_episodes_before(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
     monkeypatch.setattr(drive, "PATIENCE", 0.05)
     with pytest.warns(UserWarning, match="holds 4 of 9 episodes"):
-        run = tacit.learn(Hangs(), "q-independent", episodes=9, horizon=3)
+        run = tacit.learn(tacit.from_pettingzoo(Hangs(), horizon=3), "q-independent", episodes=9)
     assert (run.episodes, run.ended) == (4, "interrupted")
     assert "Ctrl-C within an episode" in str(run.error)
     assert "Ctrl-C again leaves the episode out" in caplog.text
@@ -193,7 +197,11 @@ def test_observations_that_are_nearly_all_new_are_told_early(caplog: pytest.LogC
 
     interrupted = pytest.warns(UserWarning, match="interrupted")
     with interrupted, pytest.warns(UserWarning, match=r"100% were new.*give encode="):
-        run = tacit.learn(Endless(length=100), "q-independent", episodes=10_000, horizon=100, progress=stop)
+        run = tacit.learn(
+            tacit.from_pettingzoo(Endless(length=100), horizon=100), "q-independent", episodes=10_000, progress=stop
+        )
     assert 20 <= run.episodes < 10_000
-    few = tacit.learn(Endless(length=100), "q-independent", episodes=30, horizon=100, encode=lambda s: s % 100)
+    few = tacit.learn(
+        tacit.from_pettingzoo(Endless(length=100), horizon=100, encode=lambda s: s % 100), "q-independent", episodes=30
+    )
     assert not few.warnings

@@ -67,7 +67,7 @@ class SilentCounter(Counter):
 
 
 for kind, own in ((Remembered, (act, learn, weigh)), (Silent, (act, learn_silently, weigh_silently))):
-    for generic, kernel in zip((kernels.act, kernels.learn, kernels.weigh), own, strict=True):
+    for generic, kernel in zip((kernels.act, kernels.learn, kernels.policy), own, strict=True):
         generic.implement(kind)(kernel)
 
 

@@ -73,7 +73,7 @@ def test_our_own_games_bit_for_bit(name: str, learner: str, compiled: bool, requ
     if here.sampled is not None:
         for mine, yours in zip(there.sampled.probs, here.sampled.probs, strict=True):
             np.testing.assert_array_equal(mine, yours)
-    if isinstance(here.policy, tacit.RecordedPolicy):
+    if isinstance(here.policy, tacit.policies.RecordedPolicy):
         np.testing.assert_array_equal(there.policy.visited, here.policy.visited)
         np.testing.assert_array_equal(there.policy.stored, here.policy.stored)
         assert there.policy.rule == here.policy.rule
@@ -85,10 +85,10 @@ def test_rock_paper_scissors_of_pettingzoo():
         warnings.simplefilter("ignore")
         rps = pytest.importorskip("pettingzoo.classic.rps_v2", reason="pygame is not installed")
         env = rps.parallel_env(max_cycles=1)
-    run = tacit.learn(env, "stage-v-cce", episodes=4000, bonus=0.1, reward_range=(-1, 1))
+    run = tacit.learn(tacit.from_pettingzoo(env, reward_range=(-1, 1)), "stage-v-cce", episodes=4000, bonus=0.1)
     assert saw_the_same(run)
     assert run.game.horizon == 1
-    assert isinstance(run.policy, tacit.RecordedPolicy)
+    assert isinstance(run.policy, tacit.policies.RecordedPolicy)
     state = run.game.state(3)  # "nothing yet"
     assert set(np.unique(run.policy.visited)) == {state}
     played = run.policy.stored[:, 0].astype(float).mean(axis=0)
@@ -129,7 +129,11 @@ def test_pursuit_with_a_small_encoding():
             warnings.simplefilter("ignore")
             env = pursuit.parallel_env(x_size=5, y_size=5, n_evaders=1, n_pursuers=2, obs_range=5, max_cycles=8)
         with pytest.warns(UserWarning, match="the agents saw different observations"):
-            runs.append(tacit.learn(env, "stage-v-cce", episodes=40, encode=nearest, reward_range=(-1, 10)))
+            runs.append(
+                tacit.learn(
+                    tacit.from_pettingzoo(env, encode=nearest, reward_range=(-1, 10)), "stage-v-cce", episodes=40
+                )
+            )
     assert 5 < runs[0].game.states <= 27
     assert runs[0].game.horizon == 8
     for mine, yours in zip(runs[0].last.probs, runs[1].last.probs, strict=True):
@@ -152,16 +156,21 @@ def test_states_are_numbered_as_they_are_met(space: str):
 def test_room_grows_with_the_states_and_nothing_is_lost():
     """The numbering and the room for it change nothing: agents that know all states ahead do the same."""
     found = tacit.learn(
-        Corridor(cells=12, space="box"), "stage-v-cce", episodes=400, reward_range=(-1, 10), iota=5.0, horizon=12
-    )
-    known = tacit.learn(
-        Corridor(cells=12, space="float"),
+        tacit.from_pettingzoo(Corridor(cells=12, space="box"), reward_range=(-1, 10), horizon=12),
         "stage-v-cce",
         episodes=400,
-        reward_range=(-1, 10),
         iota=5.0,
-        horizon=12,
-        encode=lambda at: tuple((at * 11).round().astype(int)),
+    )
+    known = tacit.learn(
+        tacit.from_pettingzoo(
+            Corridor(cells=12, space="float"),
+            reward_range=(-1, 10),
+            horizon=12,
+            encode=lambda at: tuple((at * 11).round().astype(int)),
+        ),
+        "stage-v-cce",
+        episodes=400,
+        iota=5.0,
     )
     assert found.game.states > 50
     np.testing.assert_array_equal(found.reward, known.reward)
@@ -242,7 +251,7 @@ def test_what_is_not_known_is_found_or_the_run_starts_over():
     )
     assert run.gaps.source == "estimate"
     with pytest.raises(tacit.TacitError, match="a reward of 50 lies outside"):
-        tacit.learn(Surprise(), "stage-v-cce", episodes=100, reward_range=(0, 1))
+        tacit.learn(tacit.from_pettingzoo(Surprise(), reward_range=(0, 1)), "stage-v-cce", episodes=100)
     endless = tacit.learn(Corridor(limit=None), "stage-v-cce", episodes=300, seed=2)
     assert endless.game.horizon >= 4
     assert "the longest of a few episodes" in endless.notes[0]
@@ -250,15 +259,19 @@ def test_what_is_not_known_is_found_or_the_run_starts_over():
 
 def test_the_bound_is_one_where_all_is_known_and_shared():
     given = {"reward_range": (-1, 10), "horizon": 12}
-    known = tacit.learn(Corridor(), "stage-v-cce", episodes=50, **given)
+
+    def learn(options: dict[str, Any], **params: Any) -> tacit.Run:
+        return tacit.learn(tacit.from_pettingzoo(Corridor(), **options), "stage-v-cce", episodes=50, **params)
+
+    known = learn(given)
     assert known.gaps.source == "model-free"
     assert known.notes == (
         "the bound holds if what all agents see is the state of a Markov game, which nobody can check from outside",
     )
-    assert tacit.learn(Corridor(), "stage-v-cce", episodes=50, **given, bonus=0.1).gaps.source == "estimate"
+    assert learn(given, bonus=0.1).gaps.source == "estimate"
     for left_out in given:
         rest = {key: value for key, value in given.items() if key != left_out}
-        assert tacit.learn(Corridor(), "stage-v-cce", episodes=50, **rest).gaps.source == "estimate"
+        assert learn(rest).gaps.source == "estimate"
     with pytest.raises(tacit.TacitError, match="no tables"):
         known.last_gap  # noqa: B018
 
@@ -287,7 +300,12 @@ def test_control_c_keeps_what_was_done():
 
 def test_a_single_agent_without_tables():
     """Blackjack has no table, and episodes of different lengths."""
-    run = tacit.learn(gymnasium.make("Blackjack-v1"), "q-independent", episodes=3000, seed=0, reward_range=(-1, 1))
+    run = tacit.learn(
+        tacit.from_gymnasium(gymnasium.make("Blackjack-v1"), reward_range=(-1, 1)),
+        "q-independent",
+        episodes=3000,
+        seed=0,
+    )
     assert run.game.agents == 1
     assert saw_the_same(run)
     uniform = run.curve["reward"][:5].mean()
@@ -297,7 +315,7 @@ def test_a_single_agent_without_tables():
 
 @pytest.mark.usefixtures("interpreted")
 def test_gymnasium_environments_with_tables_are_games():
-    run = tacit.learn(gymnasium.make("FrozenLake-v1"), "stage-v-cce", episodes=60, horizon=20)
+    run = tacit.learn(tacit.from_gymnasium(gymnasium.make("FrozenLake-v1"), horizon=20), "stage-v-cce", episodes=60)
     assert isinstance(run.game, tacit.TabularGame)
     assert run.gaps.source in ("certificate", "exact")  # of a mixture, or of its table
 
@@ -305,20 +323,26 @@ def test_gymnasium_environments_with_tables_are_games():
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: tacit.learn(Corridor(space="float"), "stage-v-cce", episodes=5), "give encode=tacit.Bins"),
-        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=lambda at: [1]), "it must be hashable"),
-        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=3), "encode is 3"),
+        (lambda: tacit.learn(Corridor(space="float"), "stage-v-cce", episodes=5), "encode=tacit.Bins"),
         (
-            lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=lambda at: 1 // 0),
+            lambda: tacit.learn(tacit.from_pettingzoo(Corridor(), encode=lambda at: [1]), "stage-v-cce", episodes=5),
+            "it must be hashable",
+        ),
+        (lambda: tacit.learn(tacit.from_pettingzoo(Corridor(), encode=3), "stage-v-cce", episodes=5), "encode is 3"),
+        (
+            lambda: tacit.learn(tacit.from_pettingzoo(Corridor(), encode=lambda at: 1 // 0), "stage-v-cce", episodes=5),
             "encode failed on what left observed, .*: ZeroDivisionError",
         ),
-        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, checkpoint=object()), "it must be a .*Checkpoint"),
-        (lambda: tacit.learn(Corridor(), "npg", episodes=5), "exact gradients"),
+        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, checkpoint=object()), "must be a .*Checkpoint"),
+        (lambda: tacit.learn(Corridor(), "npg", episodes=5), "needs the game's tables"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, certify=True), "has no tables"),
-        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, horizon=0), "horizon is 0"),
-        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, reward_range=(1, 0)), "reward_range is"),
+        (lambda: tacit.learn(tacit.from_pettingzoo(Corridor(), horizon=0), "stage-v-cce", episodes=5), "horizon is 0"),
         (
-            lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, reward_range=(0, 1)),
+            lambda: tacit.learn(tacit.from_pettingzoo(Corridor(), reward_range=(1, 0)), "stage-v-cce", episodes=5),
+            "reward_range is",
+        ),
+        (
+            lambda: tacit.learn(tacit.from_pettingzoo(Corridor(), reward_range=(0, 1)), "stage-v-cce", episodes=5),
             "a reward of -1 lies outside",
         ),
         (
@@ -329,11 +353,11 @@ def test_gymnasium_environments_with_tables_are_games():
             lambda: tacit.learn(gymnasium.make_vec("CartPole-v1", 2), "stage-v-cce", episodes=5),
             "a vector of 2 environments; give one of them",
         ),
-        (lambda: tacit.learn(object(), "stage-v-cce", episodes=5), "it must be a TabularGame"),
+        (lambda: tacit.learn(object(), "stage-v-cce", episodes=5), "must be a TabularGame"),
         (lambda: tacit.learn(gymnasium.make("Pendulum-v1"), "stage-v-cce", episodes=5), "only Discrete, Multi"),
         (
             lambda: tacit.learn(tacit.make("chicken"), "npg", episodes=5, horizon=3),
-            "horizon is for environments without tables",
+            "horizon is an option of environments",
         ),
         (lambda: tacit.learn(Corridor(), "pg-storm", episodes=500, start="random", eta=0.1), "cannot meet new states"),
     ],
@@ -393,7 +417,7 @@ class Faulty(Corridor):
 def test_what_is_wrong_with_an_environment_is_one_sentence(fault: str, told: str, scouted: bool):
     given = {} if scouted else {"horizon": 12, "reward_range": (-1, 10)}
     with pytest.raises(tacit.TacitError, match=told):
-        tacit.learn(Faulty(fault), "stage-v-cce", episodes=5, **given)
+        tacit.learn(tacit.from_pettingzoo(Faulty(fault), **given), "stage-v-cce", episodes=5)
 
 
 class Forgetful(Corridor):
@@ -407,12 +431,18 @@ class Forgetful(Corridor):
 
 
 def test_who_is_flagged_as_done_is_out_whatever_the_list_of_agents_says():
-    run = tacit.learn(Forgetful(), "stage-v-cce", episodes=100, horizon=20, reward_range=(-1, 10))
+    run = tacit.learn(
+        tacit.from_pettingzoo(Forgetful(), horizon=20, reward_range=(-1, 10)), "stage-v-cce", episodes=100
+    )
     assert OVER in run.game.observations[0].met
 
 
 def test_a_state_of_ones_own_that_is_called_over():
-    run = tacit.learn(Corridor(), "stage-v-cce", episodes=100, encode=lambda at: "over" if at.sum() else "start")
+    run = tacit.learn(
+        tacit.from_pettingzoo(Corridor(), encode=lambda at: "over" if at.sum() else "start"),
+        "stage-v-cce",
+        episodes=100,
+    )
     assert [str(key) for key in run.game.observations[0].met] == ["start", "over", "over"]
 
 
@@ -438,14 +468,14 @@ def test_a_wrapped_table_is_played_and_not_read():
     plain = gymnasium.make("FrozenLake-v1", is_slippery=False)
     hundred = gymnasium.wrappers.TransformReward(plain, lambda reward: 100 * reward)
     assert isinstance(tacit.learn(plain, "q-independent", episodes=50).game, tacit.TabularGame)
-    run = tacit.learn(hundred, "q-independent", episodes=50, reward_range=(0, 100))
+    run = tacit.learn(tacit.from_pettingzoo(hundred, reward_range=(0, 100)), "q-independent", episodes=50)
     assert run.game.name == "FrozenLake-v1"
     assert run.game.horizon == 100  # the time limit
 
 
 def test_rewards_beyond_any_sum_are_told():
     with pytest.raises(tacit.TacitError, match="must stay within"):
-        tacit.learn(Corridor(), "stage-v-cce", episodes=5, reward_range=(-1e308, 1e308))
+        tacit.learn(tacit.from_pettingzoo(Corridor(), reward_range=(-1e308, 1e308)), "stage-v-cce", episodes=5)
 
 
 def test_a_policy_is_sampled_before_any_state_is_met():
@@ -473,7 +503,7 @@ class Strict(FrozenLakeEnv):
 
 
 def test_a_table_that_a_subclass_may_belie_is_not_read():
-    run = tacit.learn(Strict(), "q-independent", episodes=30, horizon=10, reward_range=(-1, 0))
+    run = tacit.learn(tacit.from_pettingzoo(Strict(), horizon=10, reward_range=(-1, 0)), "q-independent", episodes=30)
     assert not isinstance(run.game, tacit.TabularGame)
     assert (run.reward < 0).all()
     limited = gymnasium.wrappers.TimeLimit(gymnasium.make("FrozenLake-v1"), 500)

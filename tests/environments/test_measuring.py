@@ -10,7 +10,7 @@ import pytest
 from calibration import trial
 
 import tacit
-from tacit.environments.deviators import Model
+from tacit.environments.deviators import VisitCounts
 from tacit.environments.measuring import interval, lower
 from tacit.policies.recorded import each_agents_own
 
@@ -25,7 +25,6 @@ def calibrated(games: int, episodes: int, *, covered: float) -> None:
     for measure in ("values_covered", "gain_covered"):
         assert np.mean([one for own in trials for one in getattr(own, measure)]) >= covered, measure
     assert np.mean([one for own in trials for one in own.below_gap]) >= covered
-    assert all(one for own in trials for one in own.above_gap)  # p = 0.05 each, and Hoeffding is far from tight
     assert np.median([one for own in trials for one in own.reached]) >= 0.9
 
 
@@ -39,28 +38,20 @@ def test_calibration_over_two_hundred_games():
     calibrated(200, 2000, covered=0.93)
 
 
-def test_the_upper_bound_closes_in_where_it_can():
-    """One state, one step: the model knows the game, and the bound falls with the visits."""
+def test_the_lower_bound_is_the_end_of_the_interval_and_is_printed():
     game = tacit.make("matching-pennies")
     policy = tacit.MarkovPolicy([np.array([[[0.9, 0.1]]]), np.array([[[0.5, 0.5]]])])
-    few, many = (tacit.exploit(game, policy, episodes=n, seed=1) for n in (400, 40_000))
+    many = tacit.exploit(game, policy, episodes=40_000, seed=1)
     exact = tacit.evaluate(game, policy)
-    assert few.upper.max() > many.upper.max()
-    assert (many.upper >= exact.gaps).all()
-    assert many.upper[1] - exact.gaps[1] < 0.2
-    assert many.bounded
     assert many.gap == pytest.approx(0.8, abs=0.1)
     assert many.lower == many.gap - many.half < exact.gap
     printed = float(str(many).split("≥ ")[1].split(",")[0])
     assert many.lower - 0.001 < printed <= many.lower
 
 
-def test_a_bound_that_says_nothing_is_not_shown():
+def test_agents_that_were_not_asked_for_have_no_gain():
     game = tacit.make("random-general-sum", states=20, horizon=8)
     found = tacit.exploit(game, tacit.MarkovPolicy.uniform(game), agent=0, episodes=50, plays=4)
-    assert not found.bounded
-    assert "≤" not in str(found)
-    assert any("says nothing yet" in note for note in found.notes)
     assert np.isnan(found.gains[1])
 
 
@@ -89,7 +80,6 @@ def test_certified_and_own_policies_in_environments():
     found = tacit.exploit(Whispers(), recent, episodes=100, plays=60)
     assert found.deviations == "deviations on own observations"
     assert tacit.evaluate(Whispers(), recent, episodes=60).values.min() > 2.5  # of 3: each has learned its coin
-    assert not found.bounded
 
 
 def test_own_mixtures_survive_storage(tmp_path: Path):
@@ -105,7 +95,7 @@ def test_own_mixtures_survive_storage(tmp_path: Path):
             other.begin(seed)
             for h in range(3):
                 assert one.act(h, seed % 2) == other.act(h, seed % 2)
-    loaded = tacit.Part.load(tmp_path / "p.npz", agent=1)
+    loaded = tacit.policies.Part.load(tmp_path / "p.npz", agent=1)
     loaded.begin(0)
     assert loaded.act(0, 0) in (0, 1)
 
@@ -116,7 +106,9 @@ def test_agents_that_see_the_same_play_the_certified_policy():
     policy = run.candidates["average"].policy
     visited = np.repeat(policy.visited[:, :, None], 2, axis=2)
     sizes = {"actions": policy.actions, "states": [policy.states] * 2, "rule": policy.rule}
-    apart = tacit.RecordedPolicy.of_records(each_agents_own(visited, policy.stored, **sizes), start=policy.start)
+    apart = tacit.policies.RecordedPolicy.of_records(
+        each_agents_own(visited, policy.stored, **sizes), start=policy.start
+    )
     rng = np.random.default_rng(0)
     for i in range(2):
         one, other = policy.part(i), apart.part(i)
@@ -172,16 +164,16 @@ def test_a_range_that_was_only_seen_is_said():
     run = tacit.learn(Corridor(), "adaptive-v-cce", episodes=30)
     found = tacit.evaluate(Corridor(), run.policy, episodes=20)
     assert any("give reward_range" in note for note in found.notes)
-    assert not tacit.evaluate(Corridor(), run.policy, episodes=20, reward_range=(-1, 10)).notes
+    assert not tacit.evaluate(tacit.from_pettingzoo(Corridor(), reward_range=(-1, 10)), run.policy, episodes=20).notes
 
 
 def test_the_model_plans_as_value_iteration_does():
     """With every transition seen in its true share, the plan is the exact best response."""
     game = tacit.make("random-general-sum", agents=1, states=3, actions=2, horizon=3, seed=2)
     arena = tacit.environments.play.GameArena(game)
-    policy, model = tacit.MarkovPolicy.uniform(game), Model(0, 3, 2)
+    policy, model = tacit.MarkovPolicy.uniform(game), VisitCounts(0, 3, 2)
     model.add(arena.play(policy, range(60_000), seed=0), 3)
-    best = tacit.best_response(game, policy, 0).value
+    best = tacit.evaluation.best_response(game, policy, 0).value
     table = model.best()
     chosen = tacit.MarkovPolicy.deterministic([np.maximum(table[:, :3], 0)], [2])
     assert tacit.evaluate(game, chosen).values[0] == pytest.approx(best, abs=0.02)
@@ -197,7 +189,10 @@ def test_the_model_plans_as_value_iteration_does():
         (lambda game, policy: tacit.evaluate(game, policy, episodes=5, gap="nash"), "tacit.exploit"),
         (lambda game, policy: tacit.exploit(object(), policy), "neither a TabularGame nor an environment"),
         (lambda game, policy: tacit.exploit(Corridor(cells=3), tacit.MarkovPolicy.uniform(game)), "does not fit"),
-        (lambda game, policy: tacit.exploit(game, policy, horizon=3), "horizon is for environments"),
+        (
+            lambda game, policy: tacit.exploit(tacit.from_pettingzoo(game, horizon=3), policy),
+            "env must be an environment",
+        ),
     ],
 )
 def test_wrong_calls_are_told(call, told: str):

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium.spaces import MultiDiscrete
+from gymnasium.spaces import Discrete, MultiDiscrete
 from tests.environments.toys import Corridor
 
 import tacit
 from tacit.core import memory
-from tacit.engine.cells import STEP, Pool
+from tacit.engine.cells import STEP
 from tacit.engine.team import PooledTeam
 from tacit.environments.engine import EnvironmentEngine
 
@@ -43,60 +43,46 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> list[EnvironmentEngine]:
     return made
 
 
-def test_each_agent_has_a_cell_for_every_step_and_state_that_it_was_in_and_no_other(monkeypatch):
+def test_each_agent_has_a_cell_for_what_it_met_and_no_other(monkeypatch):
     made = engines(monkeypatch)
-    tacit.learn(Wide(wide=40), "adaptive-v-cce", episodes=200, horizon=6, reward_range=(-1, 10))
+    tacit.learn(tacit.from_pettingzoo(Wide(wide=40), horizon=6, reward_range=(-1, 10)), "adaptive-v-cce", episodes=200)
     team, visited = made[-1].team, made[-1].visited
     assert isinstance(team, PooledTeam)
-    cells = team.buffer.cells
+    rows = team._pool.rows
     for i in range(2):
         met = {(h, int(s)) for h in range(6) for s in visited[:200, h, i]}
-        keys = cells.keys[1 : cells.filled[i], i]
-        assert {(int(key) // STEP, int(key) % STEP) for key in keys} == met
-        assert len(keys) == len(met)
-    assert (cells.filled[0] != cells.filled[1]) or (visited[:200, :, 0] != visited[:200, :, 1]).any()
+        assert {divmod(key, STEP) for key in rows[i]} == met
+        assert list(rows[i].values()) == list(range(1, len(met) + 1))
+    assert rows[0] != rows[1]
 
 
 def test_a_long_horizon_takes_memory_for_what_is_met(monkeypatch):
     """With room for an episode's states at every step, two agents would take 2·H² cells of 200 bytes: 1.6 GB."""
     made = engines(monkeypatch)
-    tacit.learn(Wide(wide=1), "adaptive-v-cce", episodes=2, horizon=2000, reward_range=(-1, 10), keep=False)
+    tacit.learn(
+        tacit.from_pettingzoo(Wide(wide=1), horizon=2000, reward_range=(-1, 10)),
+        "adaptive-v-cce",
+        episodes=2,
+        keep=False,
+    )
     assert made[-1].team.bytes < 2**20
-    assert max(made[-1].team.buffer.cells.filled) <= 1 + 2 * 2000  # that state, and "over"
+    assert made[-1].team.cells <= 2 * 2000  # that state, and "over"
 
 
-def test_a_run_ends_with_what_it_has_before_memory_does(monkeypatch, caplog):
+def test_a_run_ends_with_what_it_has_before_memory_does(monkeypatch):
     made = engines(monkeypatch)
 
     def available() -> int:
         return 150_000_000 - (made[-1].team.bytes if made else 0)
 
     monkeypatch.setattr(memory, "available", available)
-    run = tacit.learn(Wide(), "adaptive-v-cce", episodes=30_000, horizon=6, reward_range=(-1, 10), keep=False)
+    run = tacit.learn(
+        tacit.from_pettingzoo(Wide(), horizon=6, reward_range=(-1, 10)), "adaptive-v-cce", episodes=30_000, keep=False
+    )
     assert run.ended == "memory"
     assert 400 < run.episodes < 30_000
     assert run.last.states == run.game.states
     assert any("while there is memory left" in note and "encode=" in note for note in run.notes)
-    early = next(one.getMessage() for one in caplog.records if "memory will do for about" in one.getMessage())
-    guess = int(early.split("about ")[1].split(" ")[0].replace(",", ""))
-    assert 0.3 * run.episodes < guess < 3 * run.episodes
-
-
-def test_a_pool_takes_no_cells_that_nobody_can_have_met(monkeypatch):
-    made = engines(monkeypatch)
-    tacit.learn(Wide(wide=5), "q-independent", episodes=20, horizon=6, reward_range=(-1, 10))
-    team, states = made[-1].team, made[-1].game.states
-    held = {name: np.array(array) for name, array in team.snapshot().items()}
-
-    def check(**changed: Any) -> None:
-        Pool(team.learner, team.world, most=100).check({**held, **changed}, states=[states, states], most=10**6)
-
-    check()
-    for place, wrong in ((1, 6 * STEP), (1, states), (1, held["keys"][0, 2]), (0, 5), (1, -1)):
-        keys = held["keys"].copy()
-        keys[0, place] = wrong
-        with pytest.raises(tacit.TacitError):
-            check(keys=keys)
 
 
 class Shuffled:
@@ -122,3 +108,45 @@ def test_steps_that_are_met_too_rarely_are_noted():
     assert "a state was met" not in " ".join(notes["shared"])
     often = tacit.learn(Shuffled(), "q-independent", episodes=700).notes
     assert "a state was met" not in " ".join(often)
+
+
+class Large(Corridor):
+    """A corridor whose agents have very many actions."""
+
+    def __init__(self, actions: int) -> None:
+        super().__init__(cells=3, limit=6)
+        self.size = actions
+
+    def action_space(self, agent: str) -> Discrete:
+        return Discrete(self.size)
+
+
+@pytest.mark.parametrize("actions", [10**9, 30_000_000])
+def test_very_many_actions_are_refused_before_memory_is_taken(actions: int):
+    class Bare:
+        def __init__(self, actions: Any) -> None:
+            self.actions = actions
+
+        def reset(self) -> int:
+            return 0
+
+        def step(self, actions: list[int]) -> tuple[int, float, bool]:
+            return 0, 0.0, True
+
+    for env in (Large(actions), Bare(actions), Bare([2, actions])):
+        for call in (lambda env=env: tacit.learn(env, episodes=2), lambda env=env: tacit.evaluate(env, lambda o: 0)):
+            with pytest.raises(tacit.TacitError, match="at most 1,000,000"):
+                call()
+
+
+def test_actions_that_memory_does_not_hold_are_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(memory, "available", lambda: 1 << 30)
+    with pytest.raises(tacit.TacitError, match="what the agents learn would take"):
+        tacit.learn(tacit.from_pettingzoo(Large(10**6), horizon=6, reward_range=(-1, 10)), "q-independent", episodes=2)
+
+
+def test_agents_of_one_name_are_refused():
+    env = Corridor()
+    env.possible_agents = ["left", "left"]
+    with pytest.raises(tacit.TacitError, match="possible_agents of corridor must differ"):
+        tacit.learn(env, episodes=2)

@@ -41,7 +41,7 @@ def test_a_particle_game_with_an_encoding():
     except pytest.skip.Exception:
         spread = module("pettingzoo.mpe.simple_spread_v3")
     env = spread.parallel_env(N=2, max_cycles=6)
-    run = tacit.learn(env, "adaptive-v-cce", episodes=25, encode=signs, horizon=6)
+    run = tacit.learn(tacit.from_pettingzoo(env, encode=signs, horizon=6), "adaptive-v-cce", episodes=25)
     assert run.game.agents == 2
     assert 2 < run.game.states < 300
     assert set(run.candidates) == {"average", "recent", "last"}
@@ -52,13 +52,17 @@ def test_a_particle_game_with_an_encoding():
 def test_a_butterfly_game():
     pong = module("pettingzoo.butterfly.cooperative_pong_v6")
     env = pong.parallel_env(max_cycles=8)
-    run = tacit.learn(env, "q-independent", episodes=2, horizon=8, encode=lambda view: int(view.mean()) // 8)
+    run = tacit.learn(
+        tacit.from_pettingzoo(env, horizon=8, encode=lambda view: int(view.mean()) // 8), "q-independent", episodes=2
+    )
     assert run.episodes == 2
 
 
 def test_taxi_is_a_game_of_one_agent_with_tables_and_is_played_without():
     name = next(name for name in ("Taxi-v4", "Taxi-v3") if name in gymnasium.registry)
-    played = tacit.learn(gymnasium.make(name), "q-independent", episodes=8, horizon=30, encode=int)
+    played = tacit.learn(
+        tacit.from_gymnasium(gymnasium.make(name), horizon=30, encode=int), "q-independent", episodes=8
+    )
     assert not isinstance(played.game, tacit.TabularGame)
     assert played.game.agents == 1
     assert played.reward[0] < 0
@@ -70,7 +74,11 @@ def test_connect_four_in_turns():
     def height(seen: Any) -> tuple[int, ...]:
         return tuple(seen["observation"].sum(axis=(0, 2)).tolist())
 
-    run = tacit.learn(four.env(), "adaptive-v-cce", episodes=10, horizon=20, encode=height, reward_range=(-1, 1))
+    run = tacit.learn(
+        tacit.from_pettingzoo(four.env(), horizon=20, encode=height, reward_range=(-1, 1)),
+        "adaptive-v-cce",
+        episodes=10,
+    )
     assert run.game.actions == (7, 7)
 
 
@@ -83,8 +91,8 @@ def foraging() -> Any:
 
 def test_level_based_foraging_is_a_team_of_two():
     """A Gymnasium environment whose Tuples have an entry for each agent; its floats are whole numbers."""
-    run = tacit.learn(foraging(), "adaptive-v-cce", episodes=20, horizon=10)
-    again = tacit.learn(foraging(), "adaptive-v-cce", episodes=20, horizon=10)
+    run = tacit.learn(tacit.from_pettingzoo(foraging(), horizon=10), "adaptive-v-cce", episodes=20)
+    again = tacit.learn(tacit.from_pettingzoo(foraging(), horizon=10), "adaptive-v-cce", episodes=20)
     assert run.game.actions == (6, 6)
     assert run.game.states > 20
     assert run.game.observations[0].name(0) == str([float(x) for x in run.game.observations[0].met[0]])
@@ -99,8 +107,10 @@ def test_foragers_learn_with_steps_in_common():
         food, own, other = seen[:3], seen[3:6], seen[6:9]
         return (food[0] < 0, *(food[:2] - own[:2]), food[2] > own[2], *(other[:2] - own[:2]))
 
-    run = tacit.learn(foraging(), "q-independent", episodes=1500, encode=relative, steps="shared")
-    assert tacit.evaluate(foraging(), run, episodes=200, horizon=50).values.mean() > 0.4
+    run = tacit.learn(
+        tacit.from_pettingzoo(foraging(), encode=relative), "q-independent", episodes=1500, steps="shared"
+    )
+    assert tacit.evaluate(tacit.from_pettingzoo(foraging(), horizon=50), run, episodes=200).values.mean() > 0.4
 
 
 def even(size: int) -> Any:
@@ -112,7 +122,9 @@ def test_tictactoe_with_masks_is_played_better_than_at_random():
     env = module("pettingzoo.classic.tictactoe_v3").env()
     run = tacit.learn(env, "q-independent", episodes=1000, steps="shared")
     random = tacit.evaluate(env, [even(9)] * 2, episodes=200).values[0]
-    learned = tacit.evaluate(env, [run, even(9)], episodes=200, horizon=run.game.horizon).values[0]
+    learned = tacit.evaluate(tacit.from_pettingzoo(env, horizon=run.game.horizon), [run, even(9)], episodes=200).values[
+        0
+    ]
     assert random < 0.4
     assert learned > 0.55
 
@@ -123,7 +135,7 @@ def test_frozen_lake_and_taxi_are_solved():
     lake = tacit.learn(gymnasium.make("FrozenLake-v1"), episodes=2000)
     assert lake.values[0] > 0.73
     name = next(name for name in ("Taxi-v4", "Taxi-v3") if name in gymnasium.registry)
-    taxi = tacit.learn(gymnasium.make(name), "model-seeded", episodes=1000, steps="shared")
+    taxi = tacit.learn(gymnasium.make(name), "model-central", episodes=1000, steps="shared")
     assert taxi.values[0] > 7.5
 
 
@@ -132,14 +144,15 @@ def test_the_pole_is_held_up():
     """With 90 bins, 60 episodes; at random it falls after some 22 steps."""
     env = gymnasium.make("CartPole-v1")
     bins = tacit.Bins([1, [-0.5, 0.5], 6, [-1, -0.3, 0.3, 1]])
-    run = tacit.learn(env, "model-seeded", episodes=60, horizon=100, encode=bins, steps="shared")
-    assert tacit.evaluate(env, run, episodes=100, horizon=100).values[0] > 90
+    small = tacit.from_pettingzoo(env, horizon=100, encode=bins)
+    run = tacit.learn(small, "model-central", episodes=60, steps="shared")
+    assert tacit.evaluate(tacit.from_pettingzoo(env, horizon=100), run, episodes=100).values[0] > 90
 
 
 @pytest.mark.slow
 def test_rock_paper_scissors_answers_with_a_mixture():
     env = module("pettingzoo.classic.rps_v2").parallel_env(max_cycles=5)
-    run = tacit.learn(env, episodes=2000, horizon=5, reward_range=(-1, 1))
+    run = tacit.learn(tacit.from_pettingzoo(env, horizon=5, reward_range=(-1, 1)), episodes=2000)
     assert run.chosen != "last"
     last, answer = (tacit.exploit(env, one, episodes=2000).gap for one in (run.last, run.policy))
     assert answer < 0.5 * last
@@ -153,11 +166,12 @@ def test_rounding_is_not_enough_for_simple_spread_and_bins_are():
     except pytest.skip.Exception:
         spread = module("pettingzoo.mpe.simple_spread_v3")
     env = spread.parallel_env(N=3, max_cycles=25)
+    rounded = tacit.from_pettingzoo(env, encode=lambda seen: tuple(np.round(seen, 1).tolist()))
     with pytest.warns(UserWarning, match=r"were new.*tacit\.Bins"):
-        tacit.learn(env, "q-independent", episodes=200, encode=tacit.Bins(width=0.1))
+        tacit.learn(rounded, "q-independent", episodes=200)
     bins = tacit.Bins([1, 1, 1, 1, *[[0.0]] * 6, *[1] * 8])
-    run = tacit.learn(env, "pg-adaptive", episodes=2000, encode=bins, steps="shared")
+    run = tacit.learn(tacit.from_pettingzoo(env, encode=bins), "pg-adaptive", episodes=2000, steps="shared")
     assert not any("were new" in note for note in run.notes)
-    random = tacit.evaluate(env, [even(5)] * 3, episodes=300, horizon=25).returns
-    learned = tacit.evaluate(env, run, episodes=300, horizon=25).returns
+    random = tacit.evaluate(tacit.from_pettingzoo(env, horizon=25), [even(5)] * 3, episodes=300).returns
+    learned = tacit.evaluate(tacit.from_pettingzoo(env, horizon=25), run, episodes=300).returns
     assert learned.mean() > random.mean() + 1.5  # standard errors are 0.4 each

@@ -79,7 +79,7 @@ def same(one: tacit.Run, other: tacit.Run) -> None:
         np.testing.assert_array_equal(one.curve[column], other.curve[column])
     assert one.game.states == other.game.states
     assert one.game.reward_range == other.game.reward_range
-    if isinstance(one.policy, tacit.RecordedPolicy):
+    if isinstance(one.policy, tacit.policies.RecordedPolicy):
         for ours, theirs in zip(one.policy.records, other.policy.records, strict=True):
             np.testing.assert_array_equal(ours.visited, theirs.visited)
             np.testing.assert_array_equal(ours.stored, theirs.stored)
@@ -88,7 +88,6 @@ def same(one: tacit.Run, other: tacit.Run) -> None:
 MADE = {
     "seeded by episode": (lambda: Corridor(cells=6), {}, "seeded anew at every episode"),
     "with a state": (lambda: Remembers(cells=6), {}, "holds the environment's own state"),
-    "pickled": (lambda: Corridor(cells=6), {"pickle_env": True}, "pickled"),
     "seeing different things": (lambda: Whispers(), {}, "seeded anew at every episode"),
     "a game of ours": (lambda: tacit.to_pettingzoo(tacit.make("good-state")), {}, "own state"),
 }
@@ -127,9 +126,12 @@ def test_bounds_that_were_widened_are_resumed(tmp_path: Path):
 
 
 def test_a_crash_keeps_what_was_done(tmp_path: Path):
-    given = {"horizon": 12, "reward_range": (-1, 10), "episodes": 100, "seed": 2}
+    def learn(env: Any, **options: Any) -> tacit.Run:
+        wrapped = tacit.from_pettingzoo(env, horizon=12, reward_range=(-1, 10))
+        return tacit.learn(wrapped, "adaptive-v-cce", episodes=100, seed=2, **options)
+
     with pytest.warns(UserWarning, match="interrupted: the run holds .* corridor failed in step: RuntimeError: the b"):
-        run = tacit.learn(Fails(300), "adaptive-v-cce", **given)
+        run = learn(Fails(300))
     assert run.interrupted
     assert 20 < run.episodes < 99
     assert f"{run.episodes} of 100 episodes, seed 2, interrupted by an error (run.error)" in repr(run)
@@ -138,16 +140,21 @@ def test_a_crash_keeps_what_was_done(tmp_path: Path):
     with pytest.raises(tacit.TacitError, match="the battery is empty") as caught:
         run.raise_error()
     assert isinstance(caught.value.__cause__.__cause__, RuntimeError)
-    whole = tacit.learn(Corridor(), "adaptive-v-cce", **given)
+    whole = learn(Corridor())
     np.testing.assert_array_equal(run.policy.stored, whole.policy.stored[: run.episodes])
     kept = EveryTime(tmp_path / "c.npz", key="x")
     with pytest.warns(UserWarning, match="interrupted"):
-        tacit.learn(Fails(300), "adaptive-v-cce", **given, checkpoint=kept)
-    same(tacit.learn(Corridor(), "adaptive-v-cce", **given, checkpoint=kept), whole)
+        learn(Fails(300), checkpoint=kept)
+    same(learn(Corridor(), checkpoint=kept), whole)
 
 
 def test_what_cannot_be_stored_is_told_and_the_run_goes_on(tmp_path: Path):
     kept = EveryTime(tmp_path / "c.npz", key="x")
     with pytest.warns(UserWarning, match="this run is not checkpointed: <object .*cannot be stored"):
-        run = tacit.learn(Corridor(), "adaptive-v-cce", episodes=20, encode=lambda at: object(), checkpoint=kept)
+        run = tacit.learn(
+            tacit.from_pettingzoo(Corridor(), encode=lambda at: object()),
+            "adaptive-v-cce",
+            episodes=20,
+            checkpoint=kept,
+        )
     assert run.episodes == 20

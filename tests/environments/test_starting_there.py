@@ -22,12 +22,19 @@ def learn(env, learner="adaptive-v-cce", **options):
 
 
 def test_states_keep_their_numbers_and_new_ones_are_met():
-    first = learn(Corridor(cells=3), episodes=60, horizon=3, reward_range=(-1, 10))
+    first = learn(tacit.from_pettingzoo(Corridor(cells=3), horizon=3, reward_range=(-1, 10)), episodes=60)
     known = [list(own.met) for own in first.game.observations]
-    longer = learn(Corridor(cells=6), episodes=60, horizon=3, reward_range=(-1, 10), start=first, seed=3)
+    longer = learn(
+        tacit.from_pettingzoo(Corridor(cells=6), horizon=3, reward_range=(-1, 10)), episodes=60, start=first, seed=3
+    )
     for own, before in zip(longer.game.observations, known, strict=True):
         assert own.met[: len(before)] == before
-    warm = learn(Corridor(cells=3), episodes=1, horizon=3, reward_range=(-1, 10), start=first, start_visits=1e9)
+    warm = learn(
+        tacit.from_pettingzoo(Corridor(cells=3), horizon=3, reward_range=(-1, 10)),
+        episodes=1,
+        start=first,
+        start_visits=1e9,
+    )
     S = first.last.states
     for own, before in zip(warm.last.probs, first.last.probs, strict=True):
         np.testing.assert_allclose(own[:, :S], before, atol=1e-3)
@@ -46,7 +53,9 @@ def test_a_reward_beyond_the_range_starts_only_learners_over_that_need_it():
     assert any("rewards were met in [1, 50]" in note for note in run.notes)
     assert free.episodes == 100 + 20  # and those that scout
     assert run.reward[0] == 50
-    told = learn(Surprise(), episodes=100, reward_range=(0, 50))  # the range that was guessed changes nothing
+    told = learn(
+        tacit.from_pettingzoo(Surprise(), reward_range=(0, 50)), episodes=100
+    )  # the range that was guessed changes nothing
     assert np.array_equal(run.last.probs[0], told.last.probs[0])
     bound = Surprise()
     again = learn(bound, "stage-v-cce", episodes=100)

@@ -50,5 +50,5 @@ def run_evaluate(place: str) -> None:
 
     from tacit.cli import evaluate
 
-    given = {"episodes": 20, "candidate": None, "workers": 1, "show": False, "seconds": 60.0}
+    given = {"episodes": 20, "candidate": None, "show": False, "seconds": 60.0}
     evaluate.run_evaluate(argparse.Namespace(runs=place, game=[], json=True, **given))

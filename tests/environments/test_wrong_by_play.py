@@ -50,11 +50,9 @@ def test_a_response_that_meets_what_the_policy_does_not_is_trained_on_features()
     assert found.gap > 0
 
 
-def test_a_range_that_rewards_leave_and_an_unknown_parameter_are_refused():
+def test_a_range_that_rewards_leave_is_refused():
     with pytest.raises(tacit.TacitError, match=r"rewards of 1 to 1 were met"):
-        tacit.evaluate(Walk(), lambda o, h: 0, episodes=20, reward_range=(0, 0.5))
-    with pytest.raises(tacit.TacitError, match="no parameter 'horizn'"):
-        tacit.evaluate(Walk(), lambda o, h: 0, episodes=20, horizn=3)
+        tacit.evaluate(tacit.from_pettingzoo(Walk(), reward_range=(0, 0.5)), lambda o, h: 0, episodes=20)
 
 
 def test_memory_of_a_predict_may_be_a_number():
@@ -83,7 +81,7 @@ def test_a_loss_that_was_not_met_is_no_interval_of_width_zero():
     assert "±" not in str(found)
     assert "values 1 (always) (95 % intervals" in str(found)
     assert "others come in at most 3 % of episodes (95 % confidence)" in str(found)  # 0.97^100 = 0.048
-    known = tacit.evaluate(Rarely(), lambda seen: 0, episodes=100, reward_range=(-100, 1))
+    known = tacit.evaluate(tacit.from_pettingzoo(Rarely(), reward_range=(-100, 1)), lambda seen: 0, episodes=100)
     assert known.low[0] < 1 - 0.001 * 101 < known.high[0] + 1e-9
     assert "always" not in str(known)
     gained = tacit.exploit(Rarely(), lambda seen: 0, episodes=100, plays=100)
@@ -133,19 +131,19 @@ class Plays:
         (lambda: tacit.learn(Walk, episodes=5), r"^Walk is a class; give an environment, an object of it: Walk\(…\)$"),
         (lambda: tacit.learn(Rarely, episodes=5), r"^Rarely is a class; give an environment, an object of it"),
         (
-            lambda: tacit.learn(Walk(), episodes=5, encode=tacit.Bins),
+            lambda: tacit.learn(tacit.from_pettingzoo(Walk(), encode=tacit.Bins), episodes=5),
             r"^encode is the class tacit\.Bins; give an object",
         ),
         (
-            lambda: tacit.learn(Walk(), episodes=5, encode=fails),
+            lambda: tacit.learn(tacit.from_pettingzoo(Walk(), encode=fails), episodes=5),
             r"^encode failed on what agent observed, .*: KeyError: 'speed'$",
         ),
         (
-            lambda: tacit.learn(Gap(), episodes=5, encode=tacit.Bins(3)),
+            lambda: tacit.learn(tacit.from_pettingzoo(Gap(), encode=tacit.Bins(3)), episodes=5),
             r"^encode failed on what agent observed: .* has nan in it, which is in no bin",
         ),
         (
-            lambda: tacit.learn(Boundless(), episodes=5, encode=tacit.Bins(3)),
+            lambda: tacit.learn(tacit.from_pettingzoo(Boundless(), encode=tacit.Bins(3)), episodes=5),
             r"^agent observed .*, which has nan or an infinite number in it; bins lie between finite numbers",
         ),
     ],
@@ -246,7 +244,7 @@ def test_observations_that_a_table_does_not_have_are_noted():
 def test_a_horizon_that_the_environment_states_cuts_nothing():
     both = tacit.MarkovPolicy([np.array([np.eye(2)] * 3)] * 2, observations=[["low", "high"]] * 2)
     assert not tacit.evaluate(Words(), both, episodes=20).notes
-    (told,) = tacit.evaluate(Words(), both, episodes=20, horizon=2).notes
+    (told,) = tacit.evaluate(tacit.from_pettingzoo(Words(), horizon=2), both, episodes=20).notes
     assert "horizon=2 cuts episodes" in told
 
 

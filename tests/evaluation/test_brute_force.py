@@ -37,7 +37,7 @@ def test_product_policies(actions: tuple[int, ...], states: int, stationary: boo
         assert found.gap == pytest.approx(max(gaps), abs=1e-12)
         assert found.kind == (kind or "nash")
     for i in range(plain.N):
-        assert tacit.best_response(game, policy, i).value == pytest.approx(best[i], abs=1e-12)
+        assert tacit.evaluation.best_response(game, policy, i).value == pytest.approx(best[i], abs=1e-12)
     assert np.allclose(tacit.evaluation.occupancy(game, policy), brute.occupancy(plain, play), atol=1e-14)
 
 
@@ -55,7 +55,7 @@ def test_coarse_gaps_of_correlated_policies(actions: tuple[int, ...], states: in
     want = [b - v for b, v in zip(best, values, strict=True)]
     assert found.gaps.tolist() == pytest.approx([max(w, 0) for w in want], abs=1e-12)
     for i in range(plain.N):
-        assert tacit.best_response(game, policy, i).value == pytest.approx(best[i], abs=1e-12)
+        assert tacit.evaluation.best_response(game, policy, i).value == pytest.approx(best[i], abs=1e-12)
     assert np.allclose(tacit.evaluation.occupancy(game, policy), brute.occupancy(plain, play), atol=1e-14)
 
 
@@ -80,7 +80,7 @@ def test_the_reported_deviation_earns_what_it_claims(actions: tuple[int, ...]):
     for i, choices in enumerate(found.choices):
         changed = brute.deviate(plain, play, i, lambda h, s, b, c=choices: int(c[h, s, b]))
         assert brute.values(plain, changed)[i] == pytest.approx(found.best[i, 0] @ plain.rho, abs=1e-12)
-        response = tacit.best_response(game, policy, i)
+        response = tacit.evaluation.best_response(game, policy, i)
         changed = brute.deviate(plain, play, i, lambda h, s, b, c=response.actions: int(c[h, s]))
         assert brute.values(plain, changed)[i] == pytest.approx(response.value, abs=1e-12)
 

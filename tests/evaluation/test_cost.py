@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import tacit
 from tacit.cli.evaluate import evaluate_run
-from tacit.evaluation import certified, stages
+from tacit.evaluation import certified
 from tacit.evaluation.gaps import seconds_to_evaluate
 from tacit.experiments import store
 
@@ -18,11 +19,11 @@ from tacit.experiments import store
 def test_parts_of_a_large_game_give_the_same(learner: str, monkeypatch: pytest.MonkeyPatch):
     game = tacit.make("good-state", horizon=3)
     policy = tacit.learn(game, learner, episodes=200, certify=False).candidates["average"].policy
-    whole = tacit.deviation_table(game, policy)
+    whole = tacit.evaluate(game, policy)
     monkeypatch.setattr(certified, "_NUMBERS", 20)
-    parts = tacit.deviation_table(game, policy)
+    parts = tacit.evaluate(game, policy)
     np.testing.assert_allclose(parts.gaps, whole.gaps, rtol=1e-12)
-    np.testing.assert_allclose(parts.sums, whole.sums, rtol=1e-12)
+    np.testing.assert_allclose(parts.values, whole.values, rtol=1e-12)
 
 
 def test_what_takes_too_long_is_left_out(tmp_path: Path):
@@ -40,7 +41,7 @@ def test_what_takes_too_long_is_left_out(tmp_path: Path):
 
 
 def test_progress_of_an_exact_solution(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(stages, "_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(importlib.import_module("tacit.evaluation.solve"), "_EVERY_SECONDS", 0.0)
     lines: list[str] = []
     tacit.solve(tacit.make("random-general-sum", horizon=2), "cce", progress=lines.append)
     assert lines[-1] == "4 of 4 stage games are solved"

@@ -156,5 +156,5 @@ def test_a_nash_gap_needs_a_product_policy():
 
 def test_a_solution_says_how_far_it_is_and_shows_no_values_of_places_that_are_not_reached():
     found = tacit.solve(tacit.make("good-state", horizon=3), "nash")
-    assert (found.gap, found.evaluation) == (0.0, None)
+    assert found.gap == found.evaluation.gap <= 1e-14
     assert "V=" not in repr(found)

@@ -40,7 +40,7 @@ def test_best_response(actions: tuple[int, ...], correlated: bool):
     policy = tacit.MarkovPolicy.random(game, seed=1, correlated=correlated)
     for i in range(game.agents):
         value = best_response_by_lp(game, policy, i)
-        assert tacit.best_response(game, policy, i).value == pytest.approx(value, abs=1e-8)
+        assert tacit.evaluation.best_response(game, policy, i).value == pytest.approx(value, abs=1e-8)
 
 
 def welfare_by_lp(payoffs: np.ndarray, concept: str) -> float:

@@ -114,7 +114,8 @@ def test_sweeps_find_the_value_of_a_zero_sum_game():
     game = tacit.TabularGame(base.transitions, np.stack([base.rewards[0], -base.rewards[0]]), base.initial, 3)
     exact = tacit.solve(game, "nash")
     found = tacit.solve(game, "nash", method="learn", tolerance=1e-3)
-    assert (found.ended, exact.gap) == ("tolerance", 0)
+    assert found.ended == "tolerance"
+    assert exact.gap < 1e-12
     assert found.gap == tacit.evaluate(game, found.policy).gap <= 1e-3
     assert abs(found.values - exact.values).max() <= found.gap  # neither can get more than it is worth
 
@@ -136,7 +137,7 @@ def test_large_games_are_solved_by_sweeps():
     found = tacit.solve(game, "cce")
     assert found.gap <= 1e-4 * tacit.evaluation.uniform_gap(game)
     with pytest.raises(tacit.TacitError, match="objective"):
-        tacit.solve(game, "cce", objective="entropy")
+        tacit.solve(game, "cce", objective="egalitarian")
 
 
 def test_what_takes_too_long_is_approximated_and_the_choice_is_told():
@@ -147,7 +148,7 @@ def test_what_takes_too_long_is_approximated_and_the_choice_is_told():
     assert "1 sweeps" in found.method
     with pytest.raises(tacit.TacitError, match="25 stage games take about a second to solve exactly"):
         tacit.solve(game, "cce", seconds=1e-6, method="exact")
-    with pytest.raises(tacit.TacitError, match="the optimum is always exact"):
+    with pytest.raises(tacit.TacitError, match="optimum"):
         tacit.solve(game, seconds=1.0)
 
 
@@ -172,54 +173,12 @@ def test_equilibria_of_three_players_are_listed():
         found = tacit.equilibria(once(payoffs))
         assert len(found) % 2 == 1  # of almost all games [Wilson, 1971]
         assert found.gap < 1e-12
-        assert (found.sure, found.infinite, found.degenerate) == (False, False, False)
+        assert (found.sure, found.infinite) == (False, False)
         first = [[own[0, 0, 0] for own in policy.probs] for policy in found.policies]
         for by_hand in mixed_by_hand(payoffs):
             assert np.abs(np.array(first) - by_hand).max(axis=1).min() < 1e-9
         pure = [own for own in np.ndindex(2, 2, 2) if (1.0 - np.array(own)).tolist() in first]
         assert pure == pure_equilibria(payoffs)
-
-
-def test_segments_are_listed_by_their_ends():
-    """Agent 0 does not care; agent 2 wants its action 0 where p ≥ 0.6, and has both at p = 0.6."""
-    payoffs = np.zeros((3, 2, 2, 2))
-    payoffs[1, :, 0] = 1
-    payoffs[2, 0, :, 0], payoffs[2, 1, :, 1] = 2, 3
-    found = tacit.equilibria(once(payoffs))
-    ends = [[round(float(own[0, 0, 0]), 9) for own in policy.probs] for policy in found.policies]
-    assert ends == [[1, 1, 1], [0.6, 1, 1], [0.6, 1, 0], [0, 1, 0]]
-    assert (found.component.tolist(), found.infinite, found.degenerate) == ([0, 0, 0, 0], True, True)
-    assert "infinitely many equilibria; listed are 4" in str(found)
-
-
-def test_no_equilibrium_of_small_integers_is_listed_inside_a_segment():
-    rng = np.random.default_rng(0)
-    infinite = 0
-    for payoffs in rng.integers(0, 4, (40, 3, 2, 2, 2)).astype(float):
-        found = tacit.equilibria(once(payoffs))
-        assert found.gap < 1e-9
-        assert found.degenerate or not found.infinite
-        infinite += found.infinite
-        rows = [np.array([own[0, 0] for own in policy.probs]) for policy in found.policies]  # [N, 2] of each
-        for one, two in itertools.combinations(rows, 2):
-            if _is_equilibrium(payoffs, (one + two) / 2) and _is_equilibrium(payoffs, 0.9 * one + 0.1 * two):
-                assert found.infinite
-                for row in rows:
-                    inside = np.abs(row - one).sum() + np.abs(row - two).sum() - np.abs(one - two).sum() < 1e-6
-                    share = np.abs(row - one).sum() / np.abs(two - one).sum()
-                    straight = np.abs(one + share * (two - one) - row).max() < 1e-6
-                    assert not (inside and straight and 1e-6 < share < 1 - 1e-6)
-    assert infinite > 20
-
-
-def _is_equilibrium(payoffs: np.ndarray, rows: np.ndarray) -> bool:
-    chance = np.einsum("a,b,c->abc", *rows)
-    for i, own in enumerate(payoffs):
-        others = [np.ones(2) if j == i else row for j, row in enumerate(rows)]
-        by = np.einsum("abc,a,b,c->abc", own, *others).sum(axis=tuple(j for j in range(3) if j != i))
-        if by.max() - (own * chance).sum() > 1e-9:
-            return False
-    return True
 
 
 def test_solve_lists_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -18,7 +18,7 @@ def test_the_table_is_what_the_policy_does(learner: str, start: str):
     run = tacit.learn(GAME, learner, episodes=400, seed=1)
     one = run.candidates[start]
     table = markov_table(GAME, one.policy, visits=10**6)
-    np.testing.assert_allclose(table.probs[0], tacit.behaviour(GAME, one.policy).joint, atol=1e-12)
+    np.testing.assert_allclose(table.probs[0], tacit.evaluation.behaviour(GAME, one.policy).joint, atol=1e-12)
     np.testing.assert_allclose(tacit.evaluate(GAME, table).values, one.values, atol=1e-9)
     some = markov_table(GAME, one.policy, visits=40)
     assert 0 < np.abs(some.probs[0] - table.probs[0]).max() < 0.2
@@ -27,7 +27,7 @@ def test_the_table_is_what_the_policy_does(learner: str, start: str):
 def test_some_visits_of_each_stage():
     policy = tacit.learn(GAME, "stage-v-ce", episodes=300, visits_per_stage=2).candidates["recent"].policy
     table = markov_table(GAME, policy)
-    np.testing.assert_allclose(table.probs[0], tacit.behaviour(GAME, policy).joint, atol=1e-12)
+    np.testing.assert_allclose(table.probs[0], tacit.evaluation.behaviour(GAME, policy).joint, atol=1e-12)
 
 
 def test_in_zero_sum_games_the_product_has_at_most_the_sum_of_the_gaps():
@@ -40,4 +40,4 @@ def test_in_zero_sum_games_the_product_has_at_most_the_sum_of_the_gaps():
     assert product.gap <= table.gaps.upper.sum() + 1e-12
     assert product.policy.product
     assert (run.chosen, run.candidates[run.chosen].table) in (("markov", True), ("product", True))
-    assert "(the answer, a table)" in repr(run)
+    assert f"{run.chosen}, Markov" in str(run)

@@ -192,7 +192,7 @@ def test_values_are_rewards_weighted_by_occupancy(game: tacit.TabularGame, seed:
 def test_playing_the_best_response_leaves_no_gap_to_that_agent(game: tacit.TabularGame, seed: int):
     policy = policy_for(game, seed, False)
     i = seed % game.agents
-    response = tacit.best_response(game, policy, i)
+    response = tacit.evaluation.best_response(game, policy, i)
     H = game.horizon
     probs = [np.broadcast_to(own, (H, *own.shape[1:])) for own in policy.probs]
     probs[i] = np.eye(game.actions[i])[response.actions]

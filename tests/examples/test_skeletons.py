@@ -17,9 +17,9 @@ from tacit.testing import check_game, check_learner
 
 SKELETONS = Path(__file__).parents[2] / "examples" / "skeletons"
 TOLD = {
-    "own_game": "cce gap ≈",
-    "own_bandit": "cce gap =",
-    "own_learner": "nash gap = ",
+    "own_game": "CCE gap    ≈",
+    "own_bandit": "CCE gap",
+    "own_learner": "Nash gap",
     "own_output": "5000 episodes: the worse off gets",
     "own_watcher": "done, 100000 episodes",
     "own_executor": "q-independent: 2 runs, reward",
@@ -67,7 +67,7 @@ def test_ten_thousand_agents(own_game: ModuleType):
     run = tacit.learn(game, "q-independent", episodes=4, points=2)
     assert run.gaps.source == "none"
     assert len(run.last.probs) == 10_000
-    engine = FusedEngine(game, tacit.StageV(bonus=0.1), episodes=3, seed=0)
+    engine = FusedEngine(game, tacit.learners.StageV(bonus=0.1), episodes=3, seed=0)
     returns = np.concatenate([engine.advance(n) for n in (1, 2)])
     assert returns.shape == (3, 10_000)
     played = [agent.sum() for agent in returns]

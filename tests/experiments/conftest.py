@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import clusters
 import pytest
+
+from tacit.learners import REGISTRY
 
 
 @pytest.fixture(scope="module")  # it would take time, doing nothing, to the end of the session
@@ -35,11 +38,19 @@ def dask_cluster() -> Iterator[Any]:
         cluster.close()
 
 
-@pytest.fixture(params=["processes", "ray", "dask"])
-def engine(request: pytest.FixtureRequest) -> str:
-    """Where to run, as for --on."""
+@pytest.fixture(params=[pytest.param("ray", marks=pytest.mark.slow), "dask"])
+def cluster(request: pytest.FixtureRequest) -> str:
+    """A cluster, as for --on."""
     if request.param == "ray":
         return f"ray:{request.getfixturevalue('ray_cluster').address}"
-    if request.param == "dask":
-        return f"dask:{request.getfixturevalue('dask_cluster').scheduler_address}"
-    return "processes:2"
+    return f"dask:{request.getfixturevalue('dask_cluster').scheduler_address}"
+
+
+@pytest.fixture
+def without_trouble(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Forget the learner of trouble.py, before and after."""
+    factories = {name: factory for name, factory in REGISTRY._factories.items() if name != "trouble"}
+    monkeypatch.setattr(REGISTRY, "_factories", factories)
+    sys.modules.pop("trouble", None)
+    yield
+    sys.modules.pop("trouble", None)

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tacit.engine import Watcher
+from tacit.engine.events import to_all
+from tacit.experiments import Outcome, RunSpec, store
+from tacit.experiments.job import Order, learn_order
+
 
 def content(out: Path) -> dict[str, object]:
     """Return all that is stored in a directory of runs, byte for byte, but for machine.json; leftovers are an error."""
@@ -21,3 +26,15 @@ def content(out: Path) -> dict[str, object]:
         }, names
         found[run.name] = {name: (run / name).read_bytes() for name in sorted(names - {"machine.json"})}
     return found
+
+
+def run_job(
+    spec: RunSpec, directory: Path | None = None, watch: Watcher | None = None, *, every: float = 30.0
+) -> Outcome | None:
+    """Run a specification; with a directory, resume and store it, unless another process holds it."""
+    if directory is None:
+        return learn_order(Order(spec), watch).outcome
+    with store.RunDirectory(directory, spec) as kept:
+        if not kept.hold():
+            return None
+        return kept.begin() or kept.store(learn_order(Order(spec, directory, every), to_all(kept.event, watch)))

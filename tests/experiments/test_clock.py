@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import pickle
-import signal
 import time
-from os import kill
-from pathlib import Path
 from typing import Any
 
 import pytest
-import worker_jobs as jobs
 
 from tacit.engine import Event, Noted
 from tacit.experiments.backends import Backend, Began, Ended, Key, Message, Prepared
 from tacit.experiments.dispatch import Failure, JobHandler, dispatch
-from tacit.experiments.scripts import WorkerSetup
 
 
 class Script(Backend):
-    """Says what is written, each at its time, in seconds after the job was handed over; has a worker or not."""
+    """Says what is written, each at its time, in seconds after the job was handed over."""
 
-    def __init__(self, lines: list[tuple[float, Message | bool]]) -> None:
-        super().__init__()
-        self.lines, self.present, self.killed = lines, True, False
-
-    def capacity(self) -> int:
-        return 1
+    def __init__(self, lines: list[tuple[float, Message]]) -> None:
+        super().__init__(1)
+        self.lines, self.killed = lines, False
 
     def start(self, key: Key, parcel: Any) -> None:
         self.key, self.began = key, time.monotonic()
@@ -35,15 +26,8 @@ class Script(Backend):
         time.sleep(0.01)
         found: list[tuple[Key, Message]] = []
         while self.lines and time.monotonic() > self.began + self.lines[0][0]:
-            line = self.lines.pop(0)[1]
-            if isinstance(line, bool):
-                self.present = line
-            else:
-                found.append((self.key, line))
+            found.append((self.key, self.lines.pop(0)[1]))
         return found
-
-    def has(self, key: Key) -> bool:
-        return self.present
 
     def kill(self, key: Key) -> None:
         self.killed = True
@@ -52,17 +36,10 @@ class Script(Backend):
         pass
 
 
-def ended(lines: list[tuple[float, Message | bool]], timeout: float) -> tuple[Any, bool]:
+def ended(lines: list[tuple[float, Message]], timeout: float) -> tuple[Any, bool]:
     place = Script(lines)
     (result,) = dispatch(lambda: place, None, JobHandler([None]), timeout=timeout).results
     return result, place.killed
-
-
-def test_time_without_a_worker_does_not_count():
-    """The worker dies at once; the next one begins after three timeouts, and is done at once."""
-    lines: list[tuple[float, Message | bool]] = [(0, Began("a")), (0, Prepared()), (0, False)]
-    again: list[tuple[float, Message | bool]] = [(0.6, True), (0.6, Began("b")), (0.6, Prepared()), (0.6, Ended(7))]
-    assert ended(lines + again, timeout=0.2) == (7, False)
 
 
 def test_time_that_a_worker_takes_to_get_ready_does_not_count():
@@ -88,32 +65,3 @@ def test_a_watcher_that_interrupts_loses_no_message_that_came_with_its_event():
     place = Script([(0, Began("a")), (0, Prepared()), (0, Noted("one")), (0, Ended(7))])
     batch = dispatch(lambda: place, None, Interrupting([None]))
     assert (batch.results, batch.interrupted) == ([7], True)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_dask_knows_when_a_worker_is_gone(dask_cluster: Any, tmp_path: Path):
-    from tacit.experiments.backends.dask_cluster import Dask
-
-    place, key = Dask(dask_cluster.scheduler_address, 1, pickle.dumps(WorkerSetup.pack(()))), (0, 0)
-    deadline = time.monotonic() + 240
-
-    def begun() -> int:
-        while True:
-            for _, message in place.receive(0.1):
-                if isinstance(message, Began):
-                    return int(message.where.rpartition(":")[2])
-            assert time.monotonic() < deadline
-
-    try:
-        place.start(key, place.pack(jobs.endless, (0, tmp_path)))
-        first = begun()
-        assert place.has(key)
-        kill(first, signal.SIGKILL)
-        while place.has(key):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        assert begun() != first
-        assert place.has(key)
-    finally:
-        place.stop()
-        place.close()

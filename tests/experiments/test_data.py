@@ -1,4 +1,4 @@
-"""Results as data: the tidy table, ranking and tests, sweeps by lists, and what `tacit reproduce` may change."""
+"""Results as data: the tidy table, ranking and tests, and sweeps by lists."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ import pytest
 from scipy import stats
 
 import tacit
-from tacit.cli import reproduce
-from tacit.cli.main import main, parser
+from tacit.cli.main import main
 from tacit.experiments.spec import plan
 from tacit.experiments.tables import COLUMNS, ranking, tidy
 
@@ -190,20 +189,6 @@ def test_short_reprs(results: tacit.Results):
     assert repr(results) == "Results(9 runs: 1 game × 3 learners)"
     assert len(repr(results.outcomes[0])) < 150
     assert len(repr(results.groups[0])) < 100
-
-
-def test_reproduce_takes_changes():
-    args = parser().parse_args(["reproduce", "good-state", "--seeds", "2", "--episodes", "7", "--set", "bonus=0.3"])
-    from tacit.cli import options
-
-    experiment = reproduce._experiment("good-state", quick=False)
-    changed = reproduce._change(experiment, args, options.settings("--set", args.set))
-    assert (changed.seeds, changed.episodes) == (2, 7)
-    stages = [one for one in changed.learners if one.name.startswith("stage-v")]
-    assert stages
-    assert all(one.params["bonus"] == 0.3 for one in stages)
-    assert len(plan(changed, keep=False)) == 2 * len(changed.learners)
-    assert main(["reproduce", "--set", "bonos=1"]) == 2
 
 
 def test_evaluate_shows_rows_and_failures(stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -53,9 +53,6 @@ class Vanishing(Backend):
 
     closed = False
 
-    def capacity(self) -> int:
-        return 1
-
     def start(self, key: Key, parcel: object) -> None: ...
 
     def receive(self, timeout: float) -> list[tuple[Key, Message]]:
@@ -72,7 +69,7 @@ def test_a_lost_place_is_one_sentence_and_jobs_are_let_go_of():
         def end(self, k: int, result: object) -> None:
             ended.append((k, result))
 
-    place = Vanishing()
+    place = Vanishing(1)
     with pytest.raises(tacit.TacitError, match="the cluster is lost"):
         dispatch(lambda: place, jobs.double, Told(range(2)))
     assert (ended, place.closed) == ([(0, None)], True)

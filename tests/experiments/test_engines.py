@@ -1,4 +1,4 @@
-"""The same experiment in processes, on Ray and on Dask, with everything that goes wrong there; the engines are real."""
+"""The same experiment in processes, with everything that goes wrong there."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import worker_jobs as jobs
-from clusters import add_node
 from stored import content
 
 import tacit
@@ -29,8 +27,8 @@ from tacit.experiments import (
     LearnerSpec,
     Progress,
     backends,
-    progress,
     run_experiment,
+    runner,
     scripts,
     store,
 )
@@ -50,22 +48,16 @@ SWEEP = Experiment(
 #: Seconds after which something that should happen counts as not happening, on a busy machine too.
 PATIENCE = 240
 
-#: What starts workers or drivers several times takes ten seconds and more on a cluster. Each fault by itself, on each
-#: engine, is tested beside, and there too the files are compared with those of threads, byte for byte.
-LONGER = pytest.mark.parametrize(
-    "engine",
-    ["processes", pytest.param("ray", marks=pytest.mark.slow), pytest.param("dask", marks=pytest.mark.slow)],
-    indirect=True,
-)
+PROCESSES = "processes:2"
 
 
 def told(results: list[Any]) -> list[Any]:
     return [one.sentence if isinstance(one, Failure) else one for one in results]
 
 
-def test_results_events_and_failures(engine: str):
+def test_results_events_and_failures():
     seen: list[tuple[int, Event]] = []
-    more: dict[str, Any] = {"on": engine, "setup": WorkerSetup.pack(())}
+    more: dict[str, Any] = {"on": PROCESSES, "setup": WorkerSetup.pack(())}
     items = [*range(5), *(("picky", n) for n in range(7))]
     batch = run_all(jobs.both, items, watch=lambda k, event: seen.append((k, event)), **more)
     assert [found for found, _ in batch.results[:5]] == [0, 2, 4, 6, 8]
@@ -89,19 +81,18 @@ def test_results_events_and_failures(engine: str):
     assert told(run_all(jobs.picky, [7], timeout=1, **more).results) == ["it ran for more than 1 s, the timeout"]
 
 
-@LONGER
-def test_byte_identical_and_a_game_file_travels(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_byte_identical_and_a_game_file_travels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The workers were started elsewhere, so that they do not find the file; its tables are sent."""
     monkeypatch.chdir(tmp_path)
     tacit.make("good-state", horizon=3).save("game.npz")
     experiment = Experiment("same", 200, (GameSpec("game.npz"), GameSpec("chicken")), LEARNERS, seeds=2, points=5)
     run_experiment(experiment, out="here", on="threads:1")
     seen: list[Progress] = []
-    run_experiment(experiment, out="there", on=engine, progress=seen.append)
+    run_experiment(experiment, out="there", on=PROCESSES, progress=seen.append)
     assert len(content(Path("here"))) == 8
     assert content(Path("there")) == content(Path("here"))
-    assert (seen[-1].done, seen[-1].runs, seen[-1].failed, seen[-1].running) == (8, 8, 0, {})
-    assert max(sum(at.running.values()) for at in seen) >= 1
+    assert (seen[-1].done, seen[-1].runs, seen[-1].failed, seen[-1].running) == (8, 8, 0, 0)
+    assert max(at.running for at in seen) >= 1
     assert main(["evaluate", "there", "--json"]) == 0
 
 
@@ -119,14 +110,14 @@ class Heard:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done: list[int] = []  # episodes that each had behind it
-        called = progress.ProgressWatch.__call__
+        called = runner.ProgressWatch.__call__
 
         def heard(watch: Any, index: int, event: Event) -> None:
             if isinstance(event, Started):
                 self.done.append(event.done)
             called(watch, index, event)
 
-        monkeypatch.setattr(progress.ProgressWatch, "__call__", heard)
+        monkeypatch.setattr(runner.ProgressWatch, "__call__", heard)
 
 
 @pytest.fixture(scope="module")
@@ -184,40 +175,16 @@ def interrupted(on: str, place: Path, heard: Heard, fault: Callable[[int], objec
 
 
 def test_a_worker_killed_in_the_middle_of_a_run(
-    engine: str, tmp_path: Path, reference: dict[str, object], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, reference: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ):
-    """Its run goes on elsewhere where its checkpoint was, and Dask's nanny restarts the worker."""
+    """Its run goes on elsewhere where its checkpoint was."""
     heard = Heard(monkeypatch)
     killed: list[int] = []
-    noted = interrupted(engine, tmp_path, heard, lambda pid: os.kill(killed.append(pid) or pid, signal.SIGKILL))
+    noted = interrupted(PROCESSES, tmp_path, heard, lambda pid: os.kill(killed.append(pid) or pid, signal.SIGKILL))
     which = f"{backends.host()}:{killed[0]} died; another takes over its run (good-state with stage-v-cce, seed 1)"
     assert noted == [f"the worker {which}"]
     assert sorted(done > 0 for done in heard.done) == [False, False, True]
     assert content(tmp_path / "out") == reference
-
-
-def test_a_node_of_ray_is_removed(
-    ray_cluster: Any, tmp_path: Path, reference: dict[str, object], monkeypatch: pytest.MonkeyPatch
-):
-    """Each of the two nodes has a run; one node is removed with all its processes."""
-    heard = Heard(monkeypatch)
-    node = next(iter(ray_cluster.worker_nodes))
-    try:
-        remove = partial(ray_cluster.remove_node, node, allow_graceful=False)
-        interrupted(f"ray:{ray_cluster.address}", tmp_path, heard, lambda _: remove())
-    finally:
-        add_node(ray_cluster)
-    assert sorted(done > 0 for done in heard.done) == [False, False, True]
-    assert content(tmp_path / "out") == reference
-
-
-@pytest.fixture
-def _registry(monkeypatch: pytest.MonkeyPatch):
-    known = {name: made for name, made in tacit.learners.REGISTRY._factories.items() if name != "trouble"}
-    monkeypatch.setattr(tacit.learners.REGISTRY, "_factories", known)
-    sys.modules.pop("trouble", None)
-    yield
-    sys.modules.pop("trouble", None)
 
 
 def _trouble(on: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -250,18 +217,15 @@ def _trouble(on: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_registry")
+@pytest.mark.usefixtures("without_trouble")
 def test_a_sweep_with_trouble_on_threads(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     _trouble("threads:3", tmp_path, capsys)
 
 
-@LONGER
-@pytest.mark.usefixtures("_registry")
-def test_a_sweep_with_trouble_ends_with_all_that_could_be_done(
-    engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+@pytest.mark.usefixtures("without_trouble")
+def test_a_sweep_with_trouble_ends_with_all_that_could_be_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """One raises, one hangs, one dies, one runs out of memory; then only those are run again."""
-    _trouble(engine, tmp_path, capsys)
+    _trouble(PROCESSES, tmp_path, capsys)
 
 
 def begun(out: Path, file: Path, on: str) -> subprocess.Popen[str]:
@@ -277,21 +241,18 @@ def begun(out: Path, file: Path, on: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow  # tests of kills and of Ctrl-C have each by itself
-@LONGER
-def test_the_driver_is_killed_then_interrupted_and_started_again(
-    engine: str, tmp_path: Path, reference: dict[str, object]
-):
+def test_the_driver_is_killed_then_interrupted_and_started_again(tmp_path: Path, reference: dict[str, object]):
     """The second one is interrupted when one run has ended and the other is in the middle."""
     out, file = tmp_path / "out", tmp_path / "e.toml"
     SWEEP.save(file)
     (tmp_path / "wait1").write_text("first")
-    first = begun(out, file, engine)
+    first = begun(out, file, PROCESSES)
     waiting(tmp_path, 1, "first")
     assert first.poll() is None
     os.killpg(first.pid, signal.SIGKILL)
     first.communicate()
     (tmp_path / "wait1").write_text("second")
-    second = begun(out, file, engine)
+    second = begun(out, file, PROCESSES)
     waiting(tmp_path, 1, "second")
     deadline = time.monotonic() + PATIENCE
     while not (finished := {path: path.stat().st_mtime_ns for path in out.glob("*_seed0_*/summary.json")}):
@@ -305,7 +266,7 @@ def test_the_driver_is_killed_then_interrupted_and_started_again(
         assert second.returncode == 130
         assert "run the same command again to go on" in err
         assert "Traceback" not in err
-    assert not run_experiment(SWEEP, out=out, on=engine).failures
+    assert not run_experiment(SWEEP, out=out, on=PROCESSES).failures
     assert finished == {path: path.stat().st_mtime_ns for path in finished}  # only what was missing
     for place in out.iterdir():  # a task that nobody waits for any more may have written its checkpoint late
         with contextlib.suppress(OSError):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import tacit
 from tacit.cli.main import main
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, learn_seeds, run_experiment, store
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store
 
 #: A learner that cannot start with an odd seed as long as a file is there.
 SCRIPT = '''
@@ -128,33 +126,3 @@ def test_results_list_what_failed_in_order():
     ]
     assert not found.interrupted
     assert [(group.learner, len(group.outcomes)) for group in found.groups] == [("moody", 1), ("npg", 2)]
-
-
-def test_over_seeds_the_first_failure_is_raised_as_it_was():
-    from tacit.experiments import scripts
-
-    scripts.run(["moody_script_for_test.py"])
-    Path("moody").touch()
-    with pytest.raises(RuntimeError, match="not\n today"):
-        learn_seeds(tacit.make("chicken"), "moody", episodes=5, seeds=[0, 1, 2])
-    runs = learn_seeds(tacit.make("chicken"), "moody", episodes=5, seeds=[1, 3], mood=0)
-    assert [(run.seed, run.episodes, run.params["mood"]) for run in runs] == [(1, 5, 0), (3, 5, 0)]
-
-
-def test_the_paper_is_not_judged_by_a_part_of_the_seeds(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    from tacit.experiments import runner
-
-    learn = runner.run_learner
-
-    def unlucky(game: Any, learner: Any, params: Any, options: Any, **more: Any) -> Any:
-        if options.seed % 5 == 1:
-            raise RuntimeError("not today")
-        return learn(game, learner, params, replace(options, episodes=20), **more)
-
-    monkeypatch.setattr(runner, "run_learner", unlucky)
-    assert main(["reproduce", "matrix-team", "--quick", "--out", "paper"]) == 2
-    assert capsys.readouterr().err.endswith("tacit: RuntimeError: not today\n")  # where it is slow, after progress
-    assert not Path("paper", "claims.md").exists()
-    assert len(list(Path("paper").glob("runs/*/summary.json"))) > 0

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stored import content
+from stored import content, run_job
 
 from tacit.engine import Event, Finished, Measured
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, run_job, store
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store
 from tacit.experiments.spec import plan
 
 SMALL = Experiment(

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.cli.draw import stored_groups
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results
 
 
@@ -49,7 +48,8 @@ def test_stored_results_have_the_order_of_the_experiment(tmp_path: Path):
     assert order[0] == ("stag-hunt", "npg", 0)
     loaded = Results.load(tmp_path, tmp_path)
     assert [(one.spec.game.name, one.spec.learner.name, one.spec.seed) for one in loaded.outcomes] == order
-    assert [group.game for group in stored_groups([str(tmp_path)])] == ["stag-hunt", "stag-hunt", "chicken", "chicken"]
+    games = [group.game for group in Results.load(str(tmp_path)).groups]
+    assert games == ["stag-hunt", "stag-hunt", "chicken", "chicken"]
     Experiment("y", 1, ("chicken",), ("npg",)).run(out=tmp_path)  # alone, it keeps its place among the others
     assert Results.load(tmp_path).groups[0].game == "stag-hunt"
     turned = replace(given, games=given.games[::-1]).run(out=tmp_path)

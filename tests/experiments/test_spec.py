@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacit
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, toml
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, summarize
 from tacit.experiments.spec import plan
+from tacit.games import is_file
 from tacit.learners import PAPER
 
 words = st.text(min_size=1).filter(lambda word: word != "none" and word.isprintable())
@@ -35,8 +38,12 @@ tables = st.dictionaries(st.text(max_size=5), st.one_of(values, st.lists(st.inte
     )
 )
 def test_round_trip(experiment: Experiment):
-    text = toml.dumps(experiment)
-    assert toml.build(Experiment, toml.without_words(toml.tomllib.loads(text))) == experiment
+    with tempfile.TemporaryDirectory() as place:
+        experiment.save(Path(place) / "a.toml")
+        again = Experiment.load(Path(place) / "a.toml")
+    games = [str(Path(place) / one.name) if is_file(one.name) else one.name for one in experiment.games]
+    assert [one.name for one in again.games] == games
+    assert replace(again, games=experiment.games) == experiment
 
 
 def test_round_trip_of_a_file(tmp_path: Path):
@@ -67,8 +74,8 @@ WRONG = {
     "a number for a name": (WHOLE.replace('"chicken"', "3"), "games[0].name is 3; it must be text"),
     "a word for a list": ("games = 'chicken'\nepisodes = 1\nname = 'a'\nlearners = []", "games is 'chicken'"),
     "a word for a table": (
-        "games = ['x']\nepisodes = 1\nname = 'a'\nlearners = []",
-        "games[0] is 'x'; it must be a ta",
+        "games = [3]\nepisodes = 1\nname = 'a'\nlearners = []",
+        "games[0] must be a table; got 3",
     ),
     "no learners": ("games = [{name = 'x'}]\nepisodes = 1\nname = 'a'\nlearners = []", "learners is empty"),
     "params that are no table": (WHOLE.replace("{eta = 0.1}", "3"), "learners[0].params is 3"),
@@ -149,3 +156,18 @@ def test_a_preset_becomes_its_parameters():
     assert "preset" not in params
     assert params["momentum"] == 1
     assert params["eta"] == PAPER["good-state"]["pg-storm"]["eta"]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Experiment("a", 10, "chicken", options={}), "options must be"),
+        (lambda: Experiment("a", 10, "chicken", thin=3), "thin is an unknown key"),
+        (lambda: run_experiment("x"), "experiment must be"),
+        (lambda: summarize("x"), "values"),
+        (lambda: summarize([[1.0]]), "one number for each seed"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(call: Any, words: str):
+    with pytest.raises(tacit.TacitError, match=words):
+        call()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.experiments import learn_seeds, summarize
+from tacit.experiments import summarize
 
 
 def test_mean_and_standard_deviation_by_hand():
@@ -50,37 +50,5 @@ def test_equal_numbers_and_a_single_one_have_no_width():
 
 @pytest.mark.parametrize("wrong", [[], [[1.0, 2.0]], 3.0])
 def test_what_is_no_list_of_numbers_is_told(wrong: object):
-    with pytest.raises(tacit.TacitError, match="it must be one number for each seed"):
+    with pytest.raises(tacit.TacitError, match="one number for each seed"):
         summarize(wrong)  # type: ignore[arg-type]
-
-
-def test_learning_over_seeds_is_learning_with_each():
-    game = tacit.make("good-state", horizon=3)
-    seeds = [4, 0, 9]
-    runs = learn_seeds(game, "stage-v-cce", episodes=80, seeds=seeds, workers=2, bonus=0.1, points=3)
-    assert [run.seed for run in runs] == seeds
-    for run in runs:
-        alone = tacit.learn(game, "stage-v-cce", episodes=80, seed=run.seed, bonus=0.1, points=3)
-        assert run.curve.tobytes() == alone.curve.tobytes()
-        one, other = (each.candidates["average"].policy for each in (run, alone))
-        assert one.stored.tobytes() == other.stored.tobytes()
-    bare = learn_seeds(game, "stage-v-cce", episodes=80, seeds=range(2), bonus=0.1, certify=False, keep=False)
-    assert [run.gaps.source for run in bare] == ["estimate"] * 2
-    with pytest.raises(tacit.TacitError, match="no record"):
-        _ = bare[0].candidates["average"].policy
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"seeds": []}, "seeds is empty"),
-        ({"seeds": [-1]}, "seed is -1"),
-        ({"episodes": 0}, "episodes is 0"),
-        ({"workers": 0}, "workers is 0"),
-        ({"bonnus": 1}, "did you mean 'bonus'"),
-    ],
-)
-def test_wrong_calls_are_told(change: dict[str, object], message: str):
-    given = {"episodes": 5, "seeds": [0], **change}
-    with pytest.raises(tacit.TacitError, match=message):
-        learn_seeds(tacit.make("chicken"), "stage-v-cce", **given)  # type: ignore[arg-type]

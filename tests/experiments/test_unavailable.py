@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 import tacit
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, runner
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, job
 from tacit.experiments.backends import Where
-from tacit.experiments.runner import Order, refuse_unavailable
+from tacit.experiments.job import Order
+from tacit.experiments.runner import refuse_unavailable
 from tacit.experiments.spec import plan
 
 
@@ -35,10 +36,10 @@ def _registries(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.usefixtures("_registries")
 def test_a_learner_of_the_script_is_told_before_anything_starts():
     runs = plan(Experiment("e", 5, (GameSpec("chicken"),), (LearnerSpec("mine"),)), keep=False)
-    for cluster in (Where("ray", "", None), Where("dask", "tcp://10.0.0.1:8786", None)):
+    for cluster in (Where("ray", "auto", None), Where("dask", "tcp://10.0.0.1:8786", None)):
         with pytest.raises(tacit.TacitError, match=r"the learner 'mine' is defined in the script.*--import"):
             refuse_unavailable(runs, cluster)
-    for here in (Where("threads", "", None), Where("processes", "", 2), Where("dask", "", None)):
+    for here in (Where("threads", "", None), Where("processes", "", 2)):
         refuse_unavailable(runs, here)
 
 
@@ -46,10 +47,10 @@ def test_a_learner_of_the_script_is_told_before_anything_starts():
 def test_a_game_of_the_script_travels_as_tables(monkeypatch: pytest.MonkeyPatch):
     runs = plan(Experiment("e", 5, (GameSpec("pair"),), (LearnerSpec("stage-v-cce"),)), keep=False)
     refuse_unavailable(runs, Where("ray", "", None))
-    tables = runner.pack_game(runs[0])
+    tables = job.pack_game(runs[0])
     del tacit.games.REGISTRY._factories["pair"]  # as in a worker
-    runner.forget_games()
-    assert runner.work(Order(runs[0]), None) is None
-    found = runner.work(Order(runs[0], tables=tables), None)
-    runner.forget_games()
+    job.forget_games()
+    assert job.work(Order(runs[0]), None) is None
+    found = job.work(Order(runs[0], tables=tables), None)
+    job.forget_games()
     assert found.outcome.episodes == 5  # type: ignore[union-attr]

@@ -66,7 +66,7 @@ def test_the_kernels_are_the_formulas(spec: PGAdaptive):
             cells[h][visited[h]].learn(int(played[h]), float(rewards[h:].sum()))
     for h in range(H):
         for s in range(S):
-            generics.weigh(state, 0, h, s, out)
+            generics.policy(state, 0, h, s, out)
             np.testing.assert_allclose(out, cells[h][s].pi, rtol=1e-8)
     assert max(cell.pi.max() for row in cells for cell in row) > 0.6  # they have learnt something
 

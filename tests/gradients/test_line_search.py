@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.engine.exact import ExactEngine
 from tacit.evaluation import policy_gradient, policy_values
 from tacit.learners import NPG, Learner, line_search
 from tacit.learners.spec import world_of
 
-LEARNERS: list[Learner] = [tacit.PGExact(), NPG()]
+LEARNERS: list[Learner] = [tacit.learners.PGExact(), NPG()]
 SHAPE: dict[str, Any] = {"agents": 3, "states": 2, "actions": [2, 3, 2], "horizon": 3}
 
 
@@ -54,10 +53,10 @@ def test_gains_of_one_after_another_are_the_rise_of_the_potential_in_any_order()
         assert gain == pytest.approx(phi.value(new) - phi.value(old), abs=1e-12)
 
 
-def test_own_value_is_the_value():
+def test_value_of_an_agent_is_the_value():
     game = tacit.make("random-general-sum", **SHAPE, seed=4)
     policy = tacit.MarkovPolicy.random(game, seed=0)
-    own = [line_search.own_value(game, policy.probs, i) for i in range(3)]
+    own = [line_search.value_of(game, policy.probs, i) for i in range(3)]
     np.testing.assert_allclose(own, policy_values(game, policy).initial, atol=1e-12)
 
 
@@ -76,7 +75,7 @@ def test_without_a_potential_steps_get_shorter_and_the_best_iterate_is_kept(lear
     run = tacit.learn(game, learner, episodes=80, start=start, points=3)
     assert run.episodes == 80
     assert run.gap <= tacit.evaluate(game, start).gap + 1e-12
-    spec = tacit.PGExact() if learner == "pg-exact" else NPG()
+    spec = tacit.learners.PGExact() if learner == "pg-exact" else NPG()
     world = world_of(spec, game, episodes=1, seed=0)
     longest = [step.search.longest for _, step in steps(game, spec, start, 80)]
     assert longest[-1] < 0.1 * line_search.begin(world).longest
@@ -103,16 +102,3 @@ def test_natural_gradients_come_back_from_a_long_step():
     start = tacit.MarkovPolicy([[[[0.8, 0.1, 0.1]]], [[[0.5, 0.5]]]])
     run = tacit.learn(game, "npg", episodes=60, start=start)
     assert run.gap < 1e-9
-
-
-@pytest.mark.parametrize("field", ["eta", "longest", "risen"])
-@pytest.mark.parametrize("number", [float("nan"), float("inf"), -1.0])
-def test_a_checkpoint_with_steps_that_no_search_takes_is_not_used(field: str, number: float):
-    game = tacit.make("chicken")
-    world = world_of(tacit.PGExact(), game, episodes=1, seed=0)
-    engine = ExactEngine(game, tacit.PGExact(), episodes=9, seed=0)
-    arrays = engine.snapshot()
-    engine.check(arrays, 1)
-    arrays["search"] = np.array(line_search.begin(world)._replace(**{field: number}))
-    with pytest.raises(tacit.TacitError, match="steps"):
-        engine.check(arrays, 1)

@@ -98,7 +98,7 @@ def test_gradient_domination(params: dict, seed: int):
     found, d = policy_gradient(game, policy), occupancy(game, policy)
     for i in range(game.agents):
         probs = full(game, policy)
-        probs[i] = np.eye(game.actions[i])[tacit.best_response(game, policy, i).actions]
+        probs[i] = np.eye(game.actions[i])[tacit.evaluation.best_response(game, policy, i).actions]
         moved = tacit.MarkovPolicy(probs)
         ratio = float((occupancy(game, moved) / d).max())
         slope = found.gradients[i]

@@ -16,7 +16,7 @@ from tacit.engine.fused import FusedEngine
 from tacit.engine.outputs.recorded import record
 from tacit.evaluation.certificate import certificate, recent
 from tacit.learners import AdaptiveV, World
-from tacit.learners.adaptive_v import worth
+from tacit.learners.adaptive_v import optimistic_value
 from tacit.learners.spec import Scale
 
 
@@ -25,7 +25,7 @@ def even_gap(game: tacit.TabularGame) -> float:
 
 
 def latest_gap(game: tacit.TabularGame, spec: AdaptiveV, episodes: int, seed: int = 0) -> float:
-    cert, kept = certificate(game, spec.equilibrium), record(game, episodes)  # compiled with both elsewhere too
+    cert, kept = certificate(game, spec.info.learns), record(game, episodes)  # compiled with both elsewhere too
     FusedEngine(game, spec, episodes=episodes, seed=seed, certificate=cert, record=kept).advance(episodes)
     return float(recent(game, cert).gaps.max())
 
@@ -88,7 +88,7 @@ def test_one_cell_follows_the_formulas(mean: list[float]):
     state = AdaptiveV().init(world)
     plain, rng, seen = Transcription(A, 1), np.random.default_rng(4), np.zeros(A)
     for _ in range(60):
-        generics.weigh(state, 0, 0, 0, seen)
+        generics.policy(state, 0, 0, 0, seen)
         np.testing.assert_allclose(seen, plain.mu, atol=2e-5)
         a = generics.act(state, 0, 0, 0, rng.random())
         x = float(mean[a] + rng.normal())
@@ -126,7 +126,7 @@ def test_the_units_of_rewards_do_not_matter(kind: str):
 
 
 def test_an_unseen_state_is_worth_the_best_return_so_far():
-    """Two steps, three states: after an episode of returns 5 and 3 from its steps on, a new state is worth 3."""
+    """Two steps, three states: after an episode of returns 5 and 3 from its steps on, a new state has value 3."""
     world = World(states=3, actions=np.array([2]), horizon=2, reward_range=(0.0, 1.0), scale=Scale(1, 3, 2, 2, 1))
     state = AdaptiveV().init(world)
     generics.learn(state, 0, 0, 0, 0, 2.0, 1)
@@ -137,9 +137,9 @@ def test_an_unseen_state_is_worth_the_best_return_so_far():
     assert state.cells[0, 0, 0].value == pytest.approx(before + 3 / (2 + 2) * (4.0 - before))
     generics.learn(state, 0, 1, 2, 0, 0.0, 2)
     assert state.cells[1, 2, 0].value == 0.0
-    assert worth(state, state.cells[1, 2, 0], 0, 1, 0.0) == pytest.approx((5 / 6) ** 2 * 3.0)
-    state.steps[1, 0].best_return = 30.0  # when more is known to be possible, it is worth more again
-    assert worth(state, state.cells[1, 2, 0], 0, 1, 0.0) == pytest.approx((5 / 6) ** 2 * 30.0)
+    assert optimistic_value(state, state.cells[1, 2, 0], 0, 1, 0.0) == pytest.approx((5 / 6) ** 2 * 3.0)
+    state.steps[1, 0].best_return = 30.0  # when more is known to be possible, its value rises again
+    assert optimistic_value(state, state.cells[1, 2, 0], 0, 1, 0.0) == pytest.approx((5 / 6) ** 2 * 30.0)
 
 
 def test_what_the_agent_is_told_of_the_range_does_not_matter():

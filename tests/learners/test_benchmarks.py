@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.engine.fused import FusedEngine
-from tacit.learners import ucb_central, ucb_independent
+from tacit.learners import REGISTRY
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_an_agent_alone_finds_the_optimum(learner: str, alone: tacit.TabularGame
 @pytest.mark.parametrize("reference", [None, 100])
 def test_values_stay_above_the_optimum_with_the_theory_s_bonus(reference: int | None, alone: tacit.TabularGame):
     # with probability 1 − p, p = 0.01 for each bound; seed fixed
-    spec = ucb_independent(bonus=1.0, reference=reference)
+    spec = REGISTRY.make("ucb-independent", bonus=1.0, reference=reference)
     session = FusedEngine(alone, spec, episodes=20_000, seed=2)
     session.advance(20_000)
     low, high = alone.reward_range
@@ -37,7 +37,7 @@ def test_values_stay_above_the_optimum_with_the_theory_s_bonus(reference: int | 
 
 
 def test_q_never_rises(alone: tacit.TabularGame):
-    spec = ucb_independent(bonus=0.1, reference=50)
+    spec = REGISTRY.make("ucb-independent", bonus=0.1, reference=50)
     session = FusedEngine(alone, spec, episodes=2000, seed=3)
     before = session.state.cells["Q"].copy()
     for _ in range(20):
@@ -49,7 +49,7 @@ def test_q_never_rises(alone: tacit.TabularGame):
 def test_regret_grows_more_slowly_than_the_episodes(alone: tacit.TabularGame):
     # √K would double the regret from K to 4K, a linear one would make it four times as large
     optimum = tacit.solve(alone).values[0]
-    spec = ucb_independent(bonus=0.05)
+    spec = REGISTRY.make("ucb-independent", bonus=0.05)
     session = FusedEngine(alone, spec, episodes=80_000, seed=4)
     regret = np.cumsum(optimum - session.advance(80_000)[:, 0])
     assert regret[19_999] > 0
@@ -60,7 +60,7 @@ def test_the_reference_lowers_some_q(alone: tacit.TabularGame):
     """Without a bonus the bound through V^ref is sometimes the smaller one, once V^ref differs between states."""
     tables = []
     for reference in (None, 2000):
-        spec = ucb_independent(bonus=0.0, reference=reference)
+        spec = REGISTRY.make("ucb-independent", bonus=0.0, reference=reference)
         session = FusedEngine(alone, spec, episodes=5000, seed=4)
         session.advance(5000)
         tables.append(session.state.cells["Q"])
@@ -75,8 +75,8 @@ def test_central_is_one_learner_on_the_joint_action():
     )
     runs = []
     for played, spec in (
-        (game, ucb_central(bonus=0.1, reference=30)),
-        (single, ucb_independent(bonus=0.1, reference=30)),
+        (game, REGISTRY.make("ucb-central", bonus=0.1, reference=30)),
+        (single, REGISTRY.make("ucb-independent", bonus=0.1, reference=30)),
     ):
         session = FusedEngine(played, spec, episodes=3000, seed=6)
         runs.append((session.advance(3000)[:, 0], session.state))

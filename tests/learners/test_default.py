@@ -9,7 +9,9 @@ import pytest
 
 import tacit
 from tacit.cli.main import main
-from tacit.learning import default_for
+from tacit.environments.adapters import environment
+from tacit.games.protocol import is_game
+from tacit.learners import default_for
 
 
 def load(i, h, s, actions):
@@ -54,8 +56,9 @@ class Walk:
     ids=lambda one: one if isinstance(one, str) else type(one).__name__,
 )
 def test_tables_of_moderate_size_have_both(game, name):
-    assert default_for(game) == name
-    assert default_for(game, {"start_visits": 5.0}) == "adaptive-v-cce"  # a portfolio has no such parameter
+    where = (game, game.agents) if is_game(game) else (None, len(environment(game).names))
+    assert default_for(*where) == name
+    assert default_for(*where, {"start_visits": 5.0}) == "adaptive-v-cce"  # a portfolio has no such parameter
 
 
 @pytest.mark.usefixtures("interpreted")

@@ -34,7 +34,7 @@ def test_stage_lengths_are_those_of_the_paper(H: int):
 
 @pytest.mark.parametrize("H", [1, 2, 5, 47, 98])  # (1 + 1/47)·47 falls below 48 in floating point
 def test_the_learner_keeps_to_them(H: int):
-    state = tacit.StageV(bonus=0.1).init(world(horizon=H))
+    state = tacit.learners.StageV(bonus=0.1).init(world(horizon=H))
     seen = []
     for _ in range(200):
         seen.append(int(state.cells[0, 0, 0].length))
@@ -53,7 +53,7 @@ def test_iota_is_that_of_the_theorem():
     assert learn_average(game, "stage-v-cce", episodes=50, iota=2.5).params["iota"] == 2.5
 
 
-@pytest.mark.parametrize("make", [tacit.StageV, tacit.VLearning])
+@pytest.mark.parametrize("make", [tacit.learners.StageV, tacit.learners.VLearning])
 def test_iota_of_the_run_is_that_of_the_bonus(make: type):
     """Where ι is not given, the bonus has that of the theorem, for the size of the whole run."""
     scale = Scale(agents=3, states=5, actions=4, episodes=1000, horizon=7)
@@ -65,15 +65,15 @@ def test_iota_of_the_run_is_that_of_the_bonus(make: type):
 @pytest.mark.parametrize(
     ("spec", "constant", "horizon_power", "actions_power"),
     [
-        (tacit.StageV(iota=4.0), 6, 2, 1),
-        (tacit.StageV(bandit="swap", iota=4.0), 11, 2, 2),
-        (tacit.StageV(bonus=0.3, iota=4.0), 0.3, 2, 1),
-        (tacit.VLearning(iota=4.0), 6, 3, 1),
-        (tacit.VLearning("ce", bonus=0.3, iota=4.0), 0.3, 3, 2),
+        (tacit.learners.StageV(iota=4.0), 6, 2, 1),
+        (tacit.learners.StageV(bandit="swap", iota=4.0), 11, 2, 2),
+        (tacit.learners.StageV(bonus=0.3, iota=4.0), 0.3, 2, 1),
+        (tacit.learners.VLearning(iota=4.0), 6, 3, 1),
+        (tacit.learners.VLearning("ce", bonus=0.3, iota=4.0), 0.3, 3, 2),
     ],
     ids=["cce", "ce", "given", "rate cce", "rate ce"],
 )
-def test_bonus(spec: tacit.StageV, constant: float, horizon_power: int, actions_power: int):
+def test_bonus(spec: tacit.learners.StageV, constant: float, horizon_power: int, actions_power: int):
     """b·√n = bonus·√(H^2 or 3·A^1 or 2·ι)."""
     H, A, iota = 5, 3, 4.0
     state = spec.init(world(horizon=H))
@@ -84,7 +84,7 @@ def test_bonus(spec: tacit.StageV, constant: float, horizon_power: int, actions_
 
 def test_values_after_one_stage():
     """H = 2: two visits make a stage; the mean of r + V̄ plus the bonus, cut at H − h + 1, by hand."""
-    state = tacit.StageV(bonus=0.01, iota=4.0).init(world())
+    state = tacit.learners.StageV(bonus=0.01, iota=4.0).init(world())
     b = 0.01 * math.sqrt(4 * 3 * 4.0 / 2)
     for r in (0.0, 1.5):  # (r + 2)/7 is 2/7 and 1/2
         learn(state, 0, 1, 0, 0, r, 0)
@@ -97,7 +97,7 @@ def test_values_after_one_stage():
 
 
 def test_values_stay_within_their_caps():
-    state = tacit.StageV().init(world())
+    state = tacit.learners.StageV().init(world())
     for _ in range(2):
         learn(state, 0, 1, 0, 0, 5.0, 0)
     assert (state.cells[1, 0, 0].upper, state.cells[1, 0, 0].lower) == (1.0, 0.0)
@@ -105,7 +105,7 @@ def test_values_stay_within_their_caps():
 
 def test_rate_values_by_hand():
     """Ṽ ← (1 − α_t)·Ṽ + α_t·(r + V̄ + β_t) with α_t = (H+1)/(H+t), here at the last of two steps."""
-    state = tacit.VLearning(bonus=0.01, iota=4.0).init(world())
+    state = tacit.learners.VLearning(bonus=0.01, iota=4.0).init(world())
     value, H = 0.0, 2
     for t, r in enumerate((0.0, 1.5, -2.0, 3.0), start=1):
         learn(state, 0, 1, 0, 0, r, 0)
@@ -114,23 +114,23 @@ def test_rate_values_by_hand():
         assert state.cells[1, 0, 0].upper == pytest.approx(min(value, 1), rel=1e-13)
 
 
-@pytest.mark.parametrize("make", [tacit.StageV, tacit.VLearning])
+@pytest.mark.parametrize("make", [tacit.learners.StageV, tacit.learners.VLearning])
 def test_raw_loss_is_the_normalized_one_times_horizon_and_span(make: type):
     """[H − h + 1 − (r + V̄)]/H as printed; times H and the span of the rewards, 7, where raw."""
     for loss, factor in (("normalized", 1.0), ("raw", 2 * 7.0)):
         state = make(loss=loss).init(world())
         learn(state, 0, 1, 0, 1, 1.5, 0)
         charged = (1 - 0.5) / 2 * factor
-        eta = state.cells[0, 0, 0].bandit.eta if make is tacit.StageV else state.cells[0, 0, 0].bandit.rate
-        estimate = charged / (1 / 3 + (eta / 2 if make is tacit.StageV else eta))
-        expected = eta * estimate if make is tacit.StageV else estimate
+        eta = state.cells[0, 0, 0].bandit.eta if make is tacit.learners.StageV else state.cells[0, 0, 0].bandit.rate
+        estimate = charged / (1 / 3 + (eta / 2 if make is tacit.learners.StageV else eta))
+        expected = eta * estimate if make is tacit.learners.StageV else estimate
         assert state.cells[1, 0, 0].bandit.loss[1] == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.mark.parametrize("step", ["theory", 0.2])
 def test_step_size(step: float | str):
     """η = √(ι/(A·Ť)), or c/√(A·Ť)."""
-    state = tacit.StageV(step=step, iota=4.0).init(world())
+    state = tacit.learners.StageV(step=step, iota=4.0).init(world())
     constant = math.sqrt(4.0) if step == "theory" else step
     assert state.cells[0, 0, 0].bandit.eta == pytest.approx(constant / math.sqrt(3 * 2), rel=1e-15)
     for _ in range(2):

@@ -66,22 +66,21 @@ def test_a_reward_that_even_play_does_not_find(decoy: float, episodes: int):
 
 
 def test_the_model_is_the_game_and_a_sweep_evaluates_what_is_played(monkeypatch: pytest.MonkeyPatch):
-    """Every joint action of this game is soon tried so often that there is no optimism left."""
+    """Every joint action of this game is soon tried."""
     game, learner = random_game(1), ModelCentral()
     engine = FusedEngine(game, learner, episodes=8000, seed=1)
     engine.advance(8000)
     state = engine.state
-    model = model_central.model_game(state)
+    model = joint_model.model_game(state)
     np.testing.assert_allclose(model.rewards, game.rewards, atol=1e-9)
     assert np.abs(model.transitions - game.transitions).max() < 0.2
-    assert (state.model["moved"][game.horizon, :, 0, :9] >= joint_model.BELIEVED).all()
+    assert (state.model["moved"][game.horizon, :, 0, :9] > 0).all()
     assert state.clock["differ"][0] == 0
     before = engine.policy(engine.distributions())
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     model_central.plan(state)
     values = policy_values(model, before)
-    for h in range(2):  # of the last two steps that were planned
-        np.testing.assert_allclose(state.scratch.values[(3 - h) % 2], values.V[:, h].T, atol=1e-9)
+    np.testing.assert_allclose(state.cells["value"][:4], np.moveaxis(values.V[:, :4], 0, -1), atol=1e-9)
 
 
 def test_steps_that_differ_are_found_out_and_others_are_not_suspected():
@@ -98,58 +97,29 @@ def test_steps_that_differ_are_found_out_and_others_are_not_suspected():
 def test_it_is_no_agent_on_its_own_and_says_what_it_cannot_count():
     with pytest.raises(tacit.TacitError, match="central"):
         tacit.agent("model-central", states=2, actions=2, horizon=3, reward_range=(0, 1))
-    with pytest.raises(tacit.TacitError, match="1,048,576; it takes 4,096 at most"):
+    with pytest.raises(tacit.TacitError, match="at most 4,096 joint actions; got 1,048,576"):
         tacit.learn(tacit.make("minority", agents=20), "model-central", episodes=1)
-
-
-def start(u):
-    return 0
-
-
-def advance(h, s, actions, u):
-    return 1 if actions[0] == actions[1] else 0
-
-
-def reward(i, h, s, actions):
-    return 1.0 + s if (actions[0] == actions[1]) == (i == 0) else 0.0
-
-
-@pytest.mark.parametrize("kind", ["nash", "cce", "ce"])
-def test_without_tables_gaps_are_bounded_by_the_counts(kind: str):
-    """Matching pennies where the second step's stakes depend on the first; no chance, so bounds fall like 1/n."""
-    game = tacit.FunctionGame(start, advance, reward, agents=2, actions=2, states=2, horizon=2, reward_range=(0, 2))
-    run = tacit.learn(game, "model-central", episodes=20_000, equilibrium=kind)
-    assert (run.gaps.kind, run.gaps.source) == (kind, "model")
-    assert "model" in repr(run)
-    rewards = [[[[reward(i, 0, s, (a, b)) for b in (0, 1)] for a in (0, 1)] for s in (0, 1)] for i in (0, 1)]
-    onward = np.eye(2)[[[[advance(0, s, (a, b), 0.0) for b in (0, 1)] for a in (0, 1)] for s in (0, 1)]]
-    tables = tacit.TabularGame(onward[None], np.array(rewards)[:, None], 0, 2)
-    exact = tacit.evaluate(tables, run.policy, gap=None if run.policy.product else kind)
-    assert exact.gap <= run.gap < 0.1
 
 
 def test_an_environment_whose_state_all_agents_see():
     from toys import Corridor
 
     run = tacit.learn(Corridor(cells=3), "model-central", episodes=400)
-    assert (run.chosen, run.gaps.source) == ("planned", "none")  # the range of rewards is a guess
+    assert (run.chosen, run.gaps.source) == ("planned", "none")
     assert run.policy.product
     assert tacit.evaluate(Corridor(cells=3), run.policy, episodes=500).values.mean() > 8
-    known = tacit.learn(Corridor(cells=3), "model-central", episodes=400, horizon=12, reward_range=(-1, 10))
-    assert known.gaps.source == "model"
-    assert 0 < known.gap < known.gaps.most == 12 * 11
 
 
 def test_rows_of_the_curve_show_what_would_be_answered():
-    """Regret matching ends in a poor equilibrium of the matrix team; the model has the best."""
-    game = tacit.make("matrix-team")
+    """Regret matching ends in a poor equilibrium of climbing; the model has the best."""
+    game = tacit.make("climbing")
     run = tacit.learn(game, "model-central", episodes=400, points=4)
     best = tacit.solve(game, "optimum").values
     assert run.curve["value_0"].tolist() == pytest.approx([best[0]] * 4)
     assert run.candidates["last"].values[0] < best[0]
 
 
-@pytest.mark.parametrize(("horizon", "models"), [(1000, 1001), (1001, 1)])
+@pytest.mark.parametrize(("horizon", "models"), [(1000, 1001), (100_000, 1)])
 def test_long_games_have_one_model_for_all_steps(horizon: int, models: int):
     learner = ModelCentral()
     state = learner.init(world_of(learner, tacit.make("chicken", horizon=horizon), episodes=10, seed=0))

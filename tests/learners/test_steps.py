@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit.environments.exported import GameEnv
-from tacit.learners import REGISTRY, steps
+from tacit.learners import REGISTRY
 
 H, S, A = 6, 3, 2
 
@@ -18,34 +18,19 @@ def alone(learner: str, **params: Any) -> tacit.Agent:
     return tacit.agent(learner, states=S, actions=A, horizon=H, reward_range=(0, 1), seed=5, **params)
 
 
-def test_groups_of_steps_split_in_halves_and_inherit(monkeypatch):
-    """Q-learning with tables by group, by hand: a group is a set of steps, split after 5 visits since it came to be."""
-    monkeypatch.setattr(steps, "SPLIT", 5)
-    agent = alone("q-independent", steps="adaptive", step=0.5)
-    groups: list[list[dict[str, Any]]] = [[{"steps": list(range(H)), "Q": np.zeros(A), "visits": 0}] for _ in range(S)]
-    rng, most = np.random.default_rng(0), 0
+def test_a_shared_table_by_hand():
+    """Q-learning with one table for all steps."""
+    agent, Q = alone("q-independent", steps="shared", step=0.5), np.zeros((S, A))
+    rng = np.random.default_rng(0)
     for _ in range(60):
         s = int(rng.integers(S))
         for h in range(H):
             a, r, s_next = int(rng.integers(A)), float(rng.random()), int(rng.integers(S))
             agent.learn(h, s, a, r, s_next)
-            own = next(one for one in groups[s] if h in one["steps"])
-            ahead = 0.0 if h == H - 1 else max(next(one for one in groups[s_next] if h + 1 in one["steps"])["Q"])
-            own["Q"][a] += 0.5 * (r + ahead - own["Q"][a])
-            own["visits"] += 1
-            if own["visits"] >= 5 and len(own["steps"]) > 1:
-                half = (len(own["steps"]) + 1) // 2
-                later = {"steps": own["steps"][half:], "Q": own["Q"].copy(), "visits": 0}
-                own.update(steps=own["steps"][:half], visits=0)
-                groups[s].append(later)
+            Q[s, a] += 0.5 * (r + (0.0 if h == H - 1 else Q[s_next].max()) - Q[s, a])
             s = s_next
-        for s, each in enumerate(groups):
-            for own in each:
-                for h in own["steps"]:
-                    expected = (own["Q"] == own["Q"].max()) / (own["Q"] == own["Q"].max()).sum()
-                    assert (agent.probabilities(h, s) == expected).all()
-        most = max(most, max(len(each) for each in groups))
-    assert most == H  # in the end each step has its own
+    greedy = (Q.max(axis=1, keepdims=True) == Q).astype(float)
+    np.testing.assert_array_equal(agent.policy, np.broadcast_to(greedy, (H, S, A)))
 
 
 def test_a_shared_gradient_is_the_sum_over_steps(interpreted):
@@ -73,12 +58,11 @@ def test_a_shared_gradient_is_the_sum_over_steps(interpreted):
 
 
 @pytest.mark.usefixtures("interpreted")
-def test_certificates_and_exact_gaps_hold_where_steps_share(monkeypatch):
-    monkeypatch.setattr(steps, "SPLIT", 50)
+def test_certificates_and_exact_gaps_hold_where_steps_share():
     game = tacit.make("random-general-sum", actions=[2, 3], states=3, horizon=3, seed=4, stationary=True)
-    run = tacit.learn(game, "adaptive-v-cce", episodes=300, steps="adaptive")
-    assert run.params["steps"] == "adaptive"
-    assert not (run.last.probs[0] == run.last.probs[0][:1]).all()
+    run = tacit.learn(game, "adaptive-v-cce", episodes=300, steps="shared")
+    assert run.params["steps"] == "shared"
+    assert (run.last.probs[0] == run.last.probs[0][:1]).all()
     again = tacit.evaluate(game, run.candidates["average"].policy, gap="cce")
     np.testing.assert_allclose(run.candidates["average"].gaps.upper, again.gaps, atol=1e-9)
     assert run.candidates["last"].gap == pytest.approx(tacit.evaluate(game, run.last).gap)
@@ -107,7 +91,7 @@ def test_an_environment_and_the_loop_give_the_same_bits_where_steps_share():
 @pytest.mark.parametrize(
     ("learner", "params", "told"),
     [
-        ("adaptive-v-cce", {"steps": "all"}, "no steps 'all'; known: each, shared, adaptive"),
+        ("adaptive-v-cce", {"steps": "all"}, "no steps 'all'; known: shared"),
         ("stage-v-cce", {"steps": "shared"}, "stage-v restarts a bandit"),
         ("npg", {"steps": "shared"}, "sampled gradients"),
         ("model-independent", {"steps": "shared"}, "has no parameter 'steps'"),

@@ -18,7 +18,7 @@ LOST = -1  # the index once no earlier visit is known: all play evenly to the en
 
 
 class Exhaustive:
-    def __init__(self, game: tacit.TabularGame, policy: tacit.RecordedPolicy) -> None:
+    def __init__(self, game: tacit.TabularGame, policy: tacit.policies.RecordedPolicy) -> None:
         self.game, self.policy, self.recent = game, policy, policy.start == "recent"
         self.H, self.K = game.horizon, policy.episodes
         self.P = game.transitions if len(game.transitions) == self.H else np.repeat(game.transitions, self.H, axis=0)

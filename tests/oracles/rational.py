@@ -1,11 +1,14 @@
-"""Extreme equilibria of bimatrix games in fractions, written independently of the library: every basis is solved."""
+"""Extreme equilibria of bimatrix games (every basis is solved) and nash gaps of Markov games, in fractions."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tacit import MarkovPolicy, TabularGame
 
 Vector = tuple[Fraction, ...]
 
@@ -80,3 +83,34 @@ def _connected(pairs: set[tuple[Vector, Vector]]) -> int:
             left -= near
             edge += near
     return sets
+
+
+def rational_gaps(game: TabularGame, policy: MarkovPolicy) -> list[Fraction]:
+    """Return the nash gaps of a product policy of two agents in a finite game, probabilities scaled to sum to 1."""
+    m, n = game.actions
+    values, best = ([[Fraction(0)] * game.states for _ in range(2)] for _ in range(2))
+    for h in reversed(range(game.horizon)):
+        now, top = ([[Fraction(0)] * game.states for _ in range(2)] for _ in range(2))
+        for s in range(game.states):
+            x, y = (_scale(own[h if len(own) > 1 else 0, s]) for own in policy.probs)
+            for i in range(2):
+                paid = {"stay": {}, "leave": {}}
+                for name, following in (("stay", values), ("leave", best)):
+                    for a, b in itertools.product(range(m), range(n)):
+                        moves = _scale(game.transitions[h if len(game.transitions) > 1 else 0, s, a, b])
+                        ahead = sum(p * v for p, v in zip(moves, following[i], strict=True))
+                        reward = game.rewards[i, h if game.rewards.shape[1] > 1 else 0, s, a, b]
+                        paid[name][a, b] = Fraction(float(reward)) + ahead
+                now[i][s] = sum(x[a] * y[b] * q for (a, b), q in paid["stay"].items())
+                own, other, size = (m, y, n) if i == 0 else (n, x, m)
+                top[i][s] = max(
+                    sum(other[b] * paid["leave"][(a, b) if i == 0 else (b, a)] for b in range(size)) for a in range(own)
+                )
+        values, best = now, top
+    start = _scale(game.initial)
+    return [sum(p * (top - v) for p, top, v in zip(start, best[i], values[i], strict=True)) for i in range(2)]
+
+
+def _scale(weights: Iterable[float]) -> list[Fraction]:
+    each = [Fraction(float(weight)) for weight in weights]
+    return [weight / sum(each) for weight in each]

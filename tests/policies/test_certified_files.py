@@ -24,7 +24,7 @@ def same(one: RecordedPolicy | DeployedPolicy, two: RecordedPolicy | DeployedPol
     return all(np.array_equal(getattr(one, key), getattr(two, key)) for key in keys + sizes)
 
 
-@pytest.fixture(params=["certified", "thinned"])
+@pytest.fixture(params=["certified", "deployed"])
 def policy(request: pytest.FixtureRequest, run: tacit.Run) -> RecordedPolicy | DeployedPolicy:
     return run.policy if request.param == "certified" else run.policy.deploy(20, seed=1)
 
@@ -173,10 +173,10 @@ def test_both_check_their_sums(run: tacit.Run, tmp_path: Path):
 
 def test_one_kind_is_not_read_as_the_other(run: tacit.Run, tmp_path: Path):
     run.policy.save(tmp_path / "certified.npz")
-    run.policy.deploy(5).save(tmp_path / "thinned.npz")
+    run.policy.deploy(5).save(tmp_path / "deployed.npz")
     with pytest.raises(tacit.TacitError, match="not a deployed policy"):
         DeployedPolicy.load(tmp_path / "certified.npz")
     with pytest.raises(tacit.TacitError, match="not a recorded policy"):
-        RecordedPolicy.load(tmp_path / "thinned.npz")
+        RecordedPolicy.load(tmp_path / "deployed.npz")
     with pytest.raises(tacit.TacitError, match="no file"):
         RecordedPolicy.load(tmp_path / "nothing.npz")

@@ -44,7 +44,9 @@ def test_frequencies(rule: str):
     """Over an even grid of uniform numbers every earlier visit comes up with its probability."""
     rng, K, H = np.random.default_rng(1), 40, 2
     visited = rng.integers(2, size=(K, H)).astype(np.uint8)
-    policy = tacit.RecordedPolicy(visited, np.full((K, H, 2), 0.5, np.float32), actions=(2, 2), states=2, rule=rule)
+    policy = tacit.policies.RecordedPolicy(
+        visited, np.full((K, H, 2), 0.5, np.float32), actions=(2, 2), states=2, rule=rule
+    )
     u = (np.arange(20_000) + 0.5) / 20_000
     for k in (0, 1, 3, 12, 39):
         for h in range(H):
@@ -64,7 +66,9 @@ def test_frequencies(rule: str):
 
 
 def test_the_lost_index_stays_lost():
-    policy = tacit.RecordedPolicy(np.zeros((9, 1), np.uint8), np.zeros((9, 1, 2), np.float32), actions=(2, 2), states=1)
+    policy = tacit.policies.RecordedPolicy(
+        np.zeros((9, 1), np.uint8), np.zeros((9, 1, 2), np.float32), actions=(2, 2), states=1
+    )
     assert policy.record.earlier(0, np.array([-1]), np.array([0]), np.array([0.3])).tolist() == [-1]
     assert policy.record.earlier(0, np.array([0]), np.array([0]), np.array([0.3])).tolist() == [-1]
     assert policy.record.earlier(0, np.array([1]), np.array([0]), np.array([0.9])).tolist() == [0]

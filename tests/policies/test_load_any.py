@@ -20,15 +20,15 @@ def kinds() -> dict[str, object]:
         "product": tacit.solve(game, "optimum").policy,
         "correlated": tacit.solve(game, "ce").policy,
         "certified": certified,
-        "thinned": certified.deploy(5, seed=1),
+        "deployed": certified.deploy(5, seed=1),
     }
 
 
 CLASSES = {
     "product": tacit.MarkovPolicy,
     "correlated": tacit.MarkovPolicy,
-    "certified": tacit.RecordedPolicy,
-    "thinned": tacit.DeployedPolicy,
+    "certified": tacit.policies.RecordedPolicy,
+    "deployed": tacit.policies.DeployedPolicy,
 }
 FORMS = [(kind, ending) for kind in CLASSES for ending in ("npz", "json") if (kind, ending) != ("certified", "json")]
 
@@ -39,7 +39,7 @@ def test_each_kind_comes_back_as_what_it_was(kind: str, ending: str, kinds: dict
     policy.save(path)  # type: ignore[attr-defined]
     found = policies.load(path)
     assert type(found) is CLASSES[kind] is type(policy)
-    if kind == "thinned":
+    if kind == "deployed":
         for key in ("row", "following", "stored", "first"):
             np.testing.assert_array_equal(getattr(found, key), getattr(policy, key))
         return
@@ -59,7 +59,7 @@ def test_the_class_of_another_kind_names_the_right_one(
     path = tmp_path / f"p.{ending}"
     kinds[kind].save(path)  # type: ignore[attr-defined]
     for other in set(CLASSES.values()) - {CLASSES[kind]}:
-        if (other, ending) == (tacit.RecordedPolicy, "json"):
+        if (other, ending) == (tacit.policies.RecordedPolicy, "json"):
             continue  # there is no such file
         with pytest.raises(tacit.TacitError, match=r"p\.") as caught:
             other.load(path)  # type: ignore[attr-defined]
@@ -75,7 +75,7 @@ def test_the_class_of_another_kind_names_the_right_one(
         ("p.json", b"[]"),
         ("p.json", b"3"),
         ("p.json", b'{"format": "tacit policy", "version": 1, "kind": "magic"}'),
-        ("p.json", b'{"format": "tacit policy", "version": 1, "kind": ["thinned"]}'),
+        ("p.json", b'{"format": "tacit policy", "version": 1, "kind": ["deployed"]}'),
         ("p.txt", b"nothing"),
     ],
 )
@@ -90,7 +90,7 @@ def test_other_archives_are_no_policies(tmp_path: Path):
     tacit.make("chicken").save(tmp_path / "game.npz")
     with pytest.raises(tacit.TacitError, match=r"game\.npz"):
         policies.load(tmp_path / "game.npz")
-    for load in (policies.load, tacit.Part.load):
+    for load in (policies.load, tacit.policies.Part.load):
         with pytest.raises(tacit.TacitError, match="no file"):
             load(tmp_path / "missing.npz")
     np.savez(tmp_path / "odd.npz", kind=np.array("magic"), probs=np.ones((1, 1, 1)))
@@ -106,7 +106,7 @@ def test_what_a_run_stores_is_read_by_its_kind(tmp_path: Path):
     places = {store.load(place).label: place for place in store.directories(tmp_path)}
     found = {label: store.load_policy(place) for label, place in places.items()}
     recorded = store.load_policy(places["stage-v-ce"], "average")
-    assert isinstance(recorded, tacit.RecordedPolicy)
+    assert isinstance(recorded, tacit.policies.RecordedPolicy)
     assert isinstance(found["pg-storm"], tacit.MarkovPolicy)
 
 
@@ -117,7 +117,7 @@ def test_files_of_other_things_are_told_by_what_they_are(kinds: dict[str, object
     told = {"game": "holds a game", "agent": "holds an agent", "text": "is not a whole .npz file"}
     for name, words in told.items():
         with pytest.raises(tacit.TacitError, match=words):
-            tacit.Part.load(tmp_path / f"{name}.npz", agent=0)
+            tacit.policies.Part.load(tmp_path / f"{name}.npz", agent=0)
     with pytest.raises(tacit.TacitError, match=r"deploy\(200\)"):
         kinds["certified"].save(tmp_path / "part.json", agent=0)  # type: ignore[attr-defined]
 

@@ -13,7 +13,7 @@ import pytest
 
 import tacit
 from tacit.environments.observations import OVER, Observations
-from tacit.policies import document
+from tacit.policies.base import number_observations, observation_key
 
 
 class Views:
@@ -52,7 +52,7 @@ def learned(run: tacit.Run) -> tacit.MarkovPolicy:
 def test_devices_play_what_was_learned_from_what_they_see(learned: tacit.MarkovPolicy, tmp_path: Path):
     for i in range(2):
         learned.save(tmp_path / f"{i}.json", agent=i)
-    parts = [tacit.Part.load(tmp_path / f"{i}.json") for i in range(2)]
+    parts = [tacit.policies.Part.load(tmp_path / f"{i}.json") for i in range(2)]
     assert [learned.observations[i].known(("hot", 0)) for i in range(1)] == [parts[0].number(("hot", 0))]
     env, total = Views(), np.zeros(2)
     for seed in range(50):
@@ -85,14 +85,19 @@ def test_a_npz_holds_what_was_observed(run: tacit.Run, candidate: str, tmp_path:
     assert type(loaded) is type(policy)
     for i in range(2):
         assert loaded.part(i).observations == policy.part(i).observations
-        assert tacit.Part.load(tmp_path / "all.npz", agent=i).number(("hot", 0) if i == 0 else (1, 0)) is not None
+        assert (
+            tacit.policies.Part.load(tmp_path / "all.npz", agent=i).number(("hot", 0) if i == 0 else (1, 0)) is not None
+        )
 
 
 @pytest.mark.usefixtures("interpreted")
 def test_a_npz_of_one_record_for_all_holds_what_was_observed(tmp_path: Path):
-    record = tacit.CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 1), 0.5, np.float32), actions=[2], states=1)
-    sampled = tacit.learn(tacit.make("chicken"), "adaptive-v-cce", episodes=50, thin=2).candidates["average"].policy
-    for policy in (record, record.thinned(3), sampled):
+    record = tacit.policies.RecordedPolicy(
+        np.zeros((4, 1), int), np.full((4, 1, 1), 0.5, np.float32), actions=[2], states=1
+    )
+    run = tacit.learn(tacit.make("chicken"), "adaptive-v-cce", episodes=50, visits_per_stage=2)
+    sampled = run.candidates["average"].policy
+    for policy in (record, record.deploy(3), sampled):
         policy.observations = (["red"],) * policy.agents
         policy.save(tmp_path / "x.npz")
         assert tacit.policies.load(tmp_path / "x.npz").observations == policy.observations
@@ -129,14 +134,14 @@ def test_what_was_never_seen_is_played_evenly(learned: tacit.MarkovPolicy):
 
 
 @pytest.mark.usefixtures("interpreted")
-@pytest.mark.parametrize("kind", ["certified", "thinned", "sampled"])
+@pytest.mark.parametrize("kind", ["certified", "deployed", "sampled"])
 def test_no_state_in_other_kinds(kind: str):
     game = tacit.make("chicken")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run = tacit.learn(game, "stage-v-cce", episodes=100, visits_per_stage=8 if kind == "sampled" else None)
     policy: Any = run.candidates["average"].policy
-    part = (policy.deploy(5) if kind == "thinned" else policy).part(0)
+    part = (policy.deploy(5) if kind == "deployed" else policy).part(0)
     part.begin(0)
     assert part.act(0, None) in (0, 1)
     with pytest.raises(tacit.TacitError, match="does not say what its agent observes"):
@@ -159,7 +164,7 @@ def test_damaged_lists(learned: tacit.MarkovPolicy, tmp_path: Path, wrong: Any, 
     document = json.loads(place.read_text()) | {"observations": wrong}
     place.write_text(json.dumps(document))
     with pytest.raises(tacit.TacitError, match=told) as error:
-        tacit.Part.load(place)
+        tacit.policies.Part.load(place)
     assert str(place) in str(error.value)
 
 
@@ -179,8 +184,8 @@ def test_observations_of_all_spaces_as_they_are_shown():
     listed = own.to_list()
     assert listed is not None
     assert listed[-1] == {"over": True}
-    found = document.numbers(listed)
-    assert [found[document.key(seen)] for seen in shown] == numbers
+    found = number_observations(listed)
+    assert [found[observation_key(seen)] for seen in shown] == numbers
     numbered = Observations(spaces.Discrete(3, start=5), None, "agent 0", numbered=True)
     assert numbered.to_list() == [5, 6, 7]
     odd = Observations(spaces.Discrete(3), frozenset, "agent 0", numbered=False)

@@ -15,9 +15,9 @@ from tacit.core import memory
 def test_thinned_policies():
     rows = {"states": 1, "horizon": 1}
     with pytest.raises(tacit.TacitError, match="actions is 5"):
-        tacit.DeployedPolicy([1], [0], [[0.5]], [1], actions=5, **rows)
+        tacit.policies.DeployedPolicy([1], [0], [[0.5]], [1], actions=5, **rows)
     with pytest.raises(tacit.TacitError, match="rectangular"):
-        tacit.DeployedPolicy([1, 2], [0, 0], [[1], [1, 2]], [1], actions=[2], **rows)
+        tacit.policies.DeployedPolicy([1, 2], [0, 0], [[1], [1, 2]], [1], actions=[2], **rows)
 
 
 def test_deterministic_policies(monkeypatch: pytest.MonkeyPatch):
@@ -30,7 +30,7 @@ def test_deterministic_policies(monkeypatch: pytest.MonkeyPatch):
         tacit.MarkovPolicy.deterministic([np.zeros((1, 1), int)], [10**6])
 
 
-@pytest.mark.parametrize("what", ["notes", "observation_names"])
+@pytest.mark.parametrize("what", ["notes", "state_names"])
 def test_names_of_games(what: str):
     with pytest.raises(tacit.TacitError, match=f"{what} is 5; it must be a list"):
         tacit.TabularGame(np.ones((1, 1, 1, 1)), [[[[0]]]], [1], 1, **{what: 5})

@@ -30,7 +30,7 @@ import tacit
 
 found = {}
 for path, agent in json.loads(sys.argv[1]):
-    part = tacit.Part.load(path, agent=agent)
+    part = tacit.policies.Part.load(path, agent=agent)
     played = []
     for seed in range(20):
         part.begin(seed)
@@ -47,11 +47,12 @@ def policies() -> dict[str, object]:
     visited = rng.integers(2, size=(300, 4))
     stored = rng.dirichlet(np.ones(3), (300, 4, 2))[..., :2].reshape(300, 4, 4).astype(np.float32)
     made = {
-        rule: tacit.RecordedPolicy(visited, stored, actions=[3, 3], states=2, rule=rule) for rule in ("stage", "rate")
+        rule: tacit.policies.RecordedPolicy(visited, stored, actions=[3, 3], states=2, rule=rule)
+        for rule in ("stage", "rate")
     }
     correlated = tacit.MarkovPolicy(rng.dirichlet(np.ones(9), (4, 2)).reshape(4, 2, 3, 3))
     product = tacit.MarkovPolicy([rng.dirichlet(np.ones(3), (4, 2)) for _ in range(2)])
-    return {**made, "thinned": made["stage"].deploy(20), "correlated": correlated, "product": product}
+    return {**made, "deployed": made["stage"].deploy(20), "correlated": correlated, "product": product}
 
 
 def test_parts_play_the_same_without_the_compiler(policies: dict[str, object], tmp_path: Path):
@@ -60,7 +61,7 @@ def test_parts_play_the_same_without_the_compiler(policies: dict[str, object], t
         path = tmp_path / f"{name}.npz"
         policy.save(path)
         asked.append((str(path), 1))
-        if name in ("thinned", "product"):
+        if name in ("deployed", "product"):
             alone = tmp_path / f"{name}.json"
             policy.save(alone, agent=1)
             asked.append((str(alone), None))
@@ -111,10 +112,10 @@ def test_wrong_parts_are_told(policies: dict[str, object], tmp_path: Path):
     policies["product"].save(tmp_path / "p.npz")
     policies["product"].save(tmp_path / "p.json", agent=1)
     with pytest.raises(tacit.TacitError, match="say whose part"):
-        tacit.Part.load(tmp_path / "p.npz")
+        tacit.policies.Part.load(tmp_path / "p.npz")
     with pytest.raises(tacit.TacitError, match="holds the part of agent 1, not of agent 0"):
-        tacit.Part.load(tmp_path / "p.json", agent=0)
-    part = tacit.Part.load(tmp_path / "p.json")
+        tacit.policies.Part.load(tmp_path / "p.json", agent=0)
+    part = tacit.policies.Part.load(tmp_path / "p.json")
     with pytest.raises(tacit.TacitError, match="call begin"):
         part.act(0, 0)
     part.begin(0)

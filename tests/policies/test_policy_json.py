@@ -28,7 +28,7 @@ GAMES: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 @pytest.fixture(scope="module", params=GAMES)
-def thinned(request: pytest.FixtureRequest) -> DeployedPolicy:
+def deployed(request: pytest.FixtureRequest) -> DeployedPolicy:
     name, params, learner = GAMES[request.param]
     run = learn_average(tacit.make(name, **params), learner, episodes=3000, seed=1, bonus=0.05, certify=False)
     policy = run.policy.deploy(40, seed=2)
@@ -71,35 +71,35 @@ class Player:
 
 
 @pytest.mark.parametrize("alone", [False, True], ids=["of all agents", "of each agent alone"])
-def test_a_plain_player_does_what_the_parts_do(thinned: DeployedPolicy, alone: bool, tmp_path: Path):
+def test_a_plain_player_does_what_the_parts_do(deployed: DeployedPolicy, alone: bool, tmp_path: Path):
     """Decimals are not 32-bit floats: an action may differ once in some 10^8 draws; here are fewer, of fixed seeds."""
-    players, parts = [], [thinned.part(i) for i in range(thinned.agents)]
-    for i in range(thinned.agents):
+    players, parts = [], [deployed.part(i) for i in range(deployed.agents)]
+    for i in range(deployed.agents):
         place = tmp_path / f"{i}.json"
-        thinned.save(place, agent=i if alone else None)
+        deployed.save(place, agent=i if alone else None)
         players.append(Player(place.read_text(), 0 if alone else i))
     states, followed = np.random.default_rng(3), 0
     for seed in range(1500):
-        own = [stream(seed, agent_role(i)).random(thinned.horizon) for i in range(thinned.agents)]
+        own = [stream(seed, agent_role(i)).random(deployed.horizon) for i in range(deployed.agents)]
         for part, player in zip(parts, players, strict=True):
             part.begin(seed)
             player.begin(stream(seed, ENVIRONMENT).random())
-        for h in range(thinned.horizon):
-            s = int(states.integers(thinned.states))
+        for h in range(deployed.horizon):
+            s = int(states.integers(deployed.states))
             for part, player, u in zip(parts, players, own, strict=True):
                 assert player.act(s, u[h]) == part.act(h, s)
                 assert player.node == part.node
-            followed += parts[0].node > 0 or h == thinned.horizon - 1
+            followed += parts[0].node > 0 or h == deployed.horizon - 1
     assert followed > 500  # most play is by the record
 
 
 # round trips --------------------------------------------------------------------------------------------------------
 
 
-def test_a_thinned_policy_is_read_back_equal(thinned: DeployedPolicy, tmp_path: Path):
-    thinned.save(tmp_path / "policy.json")
+def test_a_thinned_policy_is_read_back_equal(deployed: DeployedPolicy, tmp_path: Path):
+    deployed.save(tmp_path / "policy.json")
     back = DeployedPolicy.load(tmp_path / "policy.json")
-    assert same(back, thinned)
+    assert same(back, deployed)
     back.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "policy.json").read_bytes()
     assert sorted(place.name for place in tmp_path.iterdir()) == ["again.json", "policy.json"]
@@ -117,7 +117,7 @@ def test_a_markov_policy_is_read_back_equal(game: str, correlated: bool, tmp_pat
 
 def test_a_policy_that_never_leaves_the_start_is_one_empty_node(tmp_path: Path):
     """Two episodes end no stage: all play evenly."""
-    policy = tacit.RecordedPolicy(
+    policy = tacit.policies.RecordedPolicy(
         np.zeros((2, 3), np.uint8), np.full((2, 3, 2), 0.25, np.float32), actions=(2, 2), states=1
     ).deploy(4)
     policy.save(tmp_path / "policy.json")
@@ -153,16 +153,16 @@ def test_a_markov_part_is_the_agents_table(tmp_path: Path):
 # what is refused -----------------------------------------------------------------------------------------------------
 
 
-def test_what_cannot_be_written_is_told(thinned: DeployedPolicy, tmp_path: Path):
-    with pytest.raises(tacit.TacitError, match=f"agent is {thinned.agents}; it must be a whole number"):
-        thinned.save(tmp_path / "policy.json", agent=thinned.agents)
+def test_what_cannot_be_written_is_told(deployed: DeployedPolicy, tmp_path: Path):
+    with pytest.raises(tacit.TacitError, match=f"agent is {deployed.agents}; it must be a whole number"):
+        deployed.save(tmp_path / "policy.json", agent=deployed.agents)
     with pytest.raises(tacit.TacitError, match=r"part of agent 0 to .*policy\.npz; a part alone is a \.json file"):
-        thinned.save(tmp_path / "policy.npz", agent=0)
+        deployed.save(tmp_path / "policy.npz", agent=0)
     with pytest.raises(tacit.TacitError, match=r"cannot write .*none/policy\.json: No such file"):
-        thinned.save(tmp_path / "none" / "policy.json")
+        deployed.save(tmp_path / "none" / "policy.json")
     (tmp_path / "folder.json").mkdir()
     with pytest.raises(tacit.TacitError, match=r"cannot write .*folder\.json"):
-        thinned.save(tmp_path / "folder.json")
+        deployed.save(tmp_path / "folder.json")
     assert [place.name for place in tmp_path.iterdir()] == ["folder.json"]
 
 
@@ -174,21 +174,23 @@ def test_a_correlated_policy_has_no_parts(tmp_path: Path):
     document = json.loads((tmp_path / "all.json").read_text(encoding="utf-8")) | {"agent": 0}
     (tmp_path / "part.json").write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(tacit.TacitError, match="is not a part of a policy"):
-        tacit.Part.load(tmp_path / "part.json")
+        tacit.policies.Part.load(tmp_path / "part.json")
 
 
 def test_a_certified_policy_says_what_to_write_instead(tmp_path: Path):
-    policy = tacit.RecordedPolicy(np.zeros((2, 1), np.uint8), np.zeros((2, 1, 1), np.float32), actions=(2,), states=1)
+    policy = tacit.policies.RecordedPolicy(
+        np.zeros((2, 1), np.uint8), np.zeros((2, 1, 1), np.float32), actions=(2,), states=1
+    )
     with pytest.raises(tacit.TacitError, match=r"use policy\.deploy\(200\)\.save\('.*policy\.json'\)"):
         policy.save(tmp_path / "policy.json")
 
 
-def test_one_kind_is_not_read_as_another(thinned: DeployedPolicy, tmp_path: Path):
-    thinned.save(tmp_path / "thinned.json")
-    thinned.save(tmp_path / "part.json", agent=0)
+def test_one_kind_is_not_read_as_another(deployed: DeployedPolicy, tmp_path: Path):
+    deployed.save(tmp_path / "deployed.json")
+    deployed.save(tmp_path / "part.json", agent=0)
     MarkovPolicy.uniform(tacit.make("chicken")).save(tmp_path / "markov.json")
     for reader, name, told in (
-        (MarkovPolicy, "thinned", "holds another kind of policy; tacit.policies.load reads every kind"),
+        (MarkovPolicy, "deployed", "holds another kind of policy; tacit.policies.load reads every kind"),
         (DeployedPolicy, "markov", "holds another kind of policy; tacit.policies.load reads every kind"),
         (DeployedPolicy, "part", "holds the part of agent 0 alone"),
         (DeployedPolicy, "none", "no file"),

@@ -18,16 +18,16 @@ from tacit.policies import DeployedPolicy, MarkovPolicy
 
 def of_kind(kind: str) -> MarkovPolicy | DeployedPolicy:
     game = tacit.make("random-general-sum", states=2, actions=[2, 3], horizon=2, seed=1)
-    if kind != "thinned":
+    if kind != "deployed":
         return MarkovPolicy.random(game, correlated=kind == "correlated")
     rng = np.random.default_rng(0)
-    policy = tacit.RecordedPolicy(
+    policy = tacit.policies.RecordedPolicy(
         rng.integers(2, size=(40, 2)), rng.dirichlet(np.ones(3), (40, 2)), actions=(2, 3), states=2
     )
     return policy.deploy(3)
 
 
-@pytest.fixture(params=["thinned", "product", "correlated"])
+@pytest.fixture(params=["deployed", "product", "correlated"])
 def policy(request: pytest.FixtureRequest) -> MarkovPolicy | DeployedPolicy:
     return of_kind(request.param)
 
@@ -116,7 +116,7 @@ HOSTILE = {
     "another document": b'{"format":"other"}',
     "another version": b'{"format":"tacit policy","version":2}',
     "no kind": (HEADER + '"kind":null}').encode(),
-    "a list of kinds": (HEADER + '"kind":["thinned"]}').encode(),
+    "a list of kinds": (HEADER + '"kind":["deployed"]}').encode(),
     "only a header": (HEADER + '"kind":"KIND"}').encode(),
     "deep lists": b"[" * 100_000,
     "deep objects": b'{"a":' * 100_000,
@@ -136,7 +136,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_hostile_documents_are_refused(what: str, policy: MarkovPolicy | DeployedPolicy, tmp_path: Path):
-    kind = "thinned" if isinstance(policy, DeployedPolicy) else "product" if policy.product else "correlated"
+    kind = "deployed" if isinstance(policy, DeployedPolicy) else "product" if policy.product else "correlated"
     assert outcome(policy, tmp_path / "policy.json", HOSTILE[what].replace(b"KIND", kind.encode())) is not None
 
 
@@ -165,7 +165,7 @@ WRONG: dict[str, tuple[Change, str]] = {
 
 @pytest.mark.parametrize("what", WRONG)
 def test_what_is_wrong_is_named(what: str, tmp_path: Path):
-    policy, place, (change, told) = of_kind("thinned"), tmp_path / "policy.json", WRONG[what]
+    policy, place, (change, told) = of_kind("deployed"), tmp_path / "policy.json", WRONG[what]
     policy.save(place)
     document = json.loads(place.read_text())
     change(document)
@@ -188,7 +188,7 @@ def test_the_sizes_of_a_markov_policy_are_those_of_its_tables(change: dict[str, 
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
 def test_words_that_are_not_json_are_refused_anywhere(word: str, tmp_path: Path):
     place = tmp_path / "policy.json"
-    of_kind("thinned").save(place)
+    of_kind("deployed").save(place)
     place.write_text(place.read_text().replace("{", f'{{"note":{word},', 1))
     with pytest.raises(tacit.TacitError, match=f"{word} is not JSON"):
         DeployedPolicy.load(place)
@@ -200,7 +200,7 @@ def test_a_directory_is_no_document(tmp_path: Path):
 
 
 def test_what_does_not_fit_into_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    of_kind("thinned").save(tmp_path / "policy.json")
+    of_kind("deployed").save(tmp_path / "policy.json")
     monkeypatch.setattr("tacit.core.memory.available", lambda: 1000)
     with pytest.raises(tacit.TacitError, match=r"policy\.json would take .* of memory"):
         DeployedPolicy.load(tmp_path / "policy.json")

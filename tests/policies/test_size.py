@@ -15,7 +15,7 @@ def size_after(episodes: int, place: Path) -> tuple[int, int]:
     game = tacit.make("good-state", horizon=10)
     run = learn_average(game, "stage-v-cce", episodes=episodes, seed=0, bonus=0.1, points=10)
     run.policy.save(place)
-    assert tacit.RecordedPolicy.load(place).episodes == episodes
+    assert tacit.policies.RecordedPolicy.load(place).episodes == episodes
     return place.stat().st_size, run.policy.visited.nbytes + run.policy.stored.nbytes
 
 

@@ -172,7 +172,7 @@ def test_cycles_of_a_team_are_zero():
 
 def test_no_value_without_a_potential():
     found = tacit.potential(tacit.make("matching-pennies"))
-    with pytest.raises(tacit.TacitError, match="no potential"):
+    with pytest.raises(tacit.TacitError, match="must be a potential game"):
         found.value(tacit.MarkovPolicy.uniform(found.game))
 
 

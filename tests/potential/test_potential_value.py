@@ -104,6 +104,6 @@ def test_independent_ascent_is_ascent_on_the_potential(found):
         mean = (own[i] * policy.probs[i]).sum(axis=2, keepdims=True)
         np.testing.assert_allclose(slope, own[i] - mean, atol=1e-8)
     together = [project_each(x + eta * slope) for x, slope in zip(policy.probs, slopes, strict=True)]
-    alone, _ = tacit.PGExact().ascend(policy, policy_gradient(game, policy), eta)
+    alone, _ = tacit.learners.PGExact().ascend(policy, policy_gradient(game, policy), eta)
     for one, other in zip(together, alone.probs, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-7)

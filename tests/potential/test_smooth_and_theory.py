@@ -76,14 +76,14 @@ def test_smoothness_does_not_depend_on_the_first_state():
 
 
 def test_equal_rewards_have_no_lambda():
-    with pytest.raises(tacit.TacitError, match="all rewards are the same"):
+    with pytest.raises(tacit.TacitError, match="rewards must differ"):
         tacit.smoothness(tacit.games.matrix_game(np.ones((2, 2, 2))))
 
 
 def test_smoothness_refuses():
     with pytest.raises(tacit.TacitError, match="deterministic policies"):
         tacit.smoothness(tacit.make("good-state", horizon=10))
-    with pytest.raises(tacit.TacitError, match="potential games, and this game is not one"):
+    with pytest.raises(tacit.TacitError, match="must be a Markov potential game"):
         tacit.smoothness(tacit.make("matching-pennies"))
     with pytest.raises(tacit.TacitError, match=r"omega is 1\.5"):
         tacit.smoothness(tacit.make("stag-hunt"), omega=1.5)
@@ -141,9 +141,7 @@ def test_infinite_mismatch():
     assert math.isnan(found.storm["sigma2"])
 
 
-@pytest.mark.parametrize(
-    ("params", "message"), [({"epsilon": 0}, "epsilon is 0"), ({"confidence": 0}, "confidence is 0")]
-)
+@pytest.mark.parametrize(("params", "message"), [({"epsilon": 0}, "epsilon"), ({"confidence": 0}, "confidence")])
 def test_theory_refuses(params: dict, message: str):
     with pytest.raises(tacit.TacitError, match=message):
         tacit.theory(tacit.make("stag-hunt"), **params)
@@ -190,4 +188,4 @@ def test_command_refuses_in_one_sentence(capsys: pytest.CaptureFixture[str]):
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.strip().count("\n") == 0
-    assert "epsilon is 0" in told.err
+    assert "epsilon" in told.err

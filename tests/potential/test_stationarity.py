@@ -107,7 +107,7 @@ def test_stationarity_implies_nash(kind: str, seed: int):
         epsilon = tacit.stationarity(game, policy).epsilon
         assert tacit.evaluate(game, policy).gap <= D * math.sqrt(game.states * game.horizon) * epsilon + 1e-9
         for _ in range(20):
-            policy, _ = tacit.PGExact().ascend(policy, policy_gradient(game, policy), 0.05)
+            policy, _ = tacit.learners.PGExact().ascend(policy, policy_gradient(game, policy), 0.05)
 
 
 def test_small_mapping_implies_small_epsilon():
@@ -115,7 +115,7 @@ def test_small_mapping_implies_small_epsilon():
     game = tacit.make("random-potential", horizon=3, seed=3)
     policy, eta = tacit.MarkovPolicy.random(game, seed=0), 1 / smoothness_constant(game)
     for _ in range(12):
-        moved, mapping = tacit.PGExact().ascend(policy, policy_gradient(game, policy), eta)
+        moved, mapping = tacit.learners.PGExact().ascend(policy, policy_gradient(game, policy), eta)
         assert mapping == pytest.approx(tacit.stationarity(game, policy).mapping)
         assert tacit.stationarity(game, moved).epsilon <= 2 * mapping + 1e-12
         policy = moved

@@ -78,7 +78,7 @@ def test_a_docstring(name: str):
 
 def test_examples_run_without_the_names_of_their_module(request: pytest.FixtureRequest):
     """The hook in the repository's conftest.py empties the namespace of public examples, and of no others."""
-    home = inspect.getmodule(tacit.StageV)
+    home = inspect.getmodule(tacit.learners.StageV)
     found = [test for test in doctest.DocTestFinder().find(home, home.__name__) if test.examples]
     items = [SimpleNamespace(dtest=test) for test in found]
     place = str(Path(__file__).parents[2] / "conftest.py")

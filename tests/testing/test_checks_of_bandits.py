@@ -43,24 +43,24 @@ def total(cell):
     return found
 
 
-def chance(bandit, cell, a):
+def prob(bandit, cell, a):
     return cell.weight[a] / total(cell)
 
 
-def spread(bandit, cell, out):
+def probs(bandit, cell, out):
     for a in range(cell.actions):
-        out[a] = kernels.chance(bandit, cell, a)
+        out[a] = kernels.prob(bandit, cell, a)
 
 
 def draw(bandit, cell, u):
     for a in range(cell.actions):
-        u -= kernels.chance(bandit, cell, a)
+        u -= kernels.prob(bandit, cell, a)
         if u < 0.0:
             return a
     return cell.actions - 1
 
 
-def feed(bandit, cell, a, loss, prob):
+def update(bandit, cell, a, loss, prob):
     cell.seen += 1
     cell.weight[a] *= 1.0 - bandit.share * loss
     whole = total(cell)
@@ -74,7 +74,7 @@ def restart(bandit, cell, rounds):
         cell.weight[a] = 1.0
 
 
-RIGHT = {"chance": chance, "spread": spread, "draw": draw, "feed": feed, "restart": restart}
+RIGHT = {"prob": prob, "probs": probs, "draw": draw, "update": update, "restart": restart}
 
 
 @pytest.fixture(autouse=True)
@@ -139,13 +139,13 @@ def feed_what_is_not_there(bandit, cell, a, loss, prob):
 
 
 BROKEN: list[tuple[str, Callable[..., Any], str]] = [
-    ("chance", chance_without_a_sum, "with the sum"),
-    ("spread", negative_spread, "it must be a distribution"),
-    ("spread", wide_spread, "writes more than the actions"),
+    ("prob", chance_without_a_sum, "with the sum"),
+    ("probs", negative_spread, "it must be a distribution"),
+    ("probs", wide_spread, "writes more than the actions"),
     ("draw", draw_beyond, r"draw of Plain returned \[.\]; agent"),
-    ("draw", draw_evenly, "does not draw from spread: . was drawn"),
-    ("draw", draw_that_learns, "draw or spread of Plain changes the cell; weight differs"),
-    ("feed", feed_outside, "feed of Plain remembers something outside its cell; weight differs"),
+    ("draw", draw_evenly, "does not draw from probs: . was drawn"),
+    ("draw", draw_that_learns, "draw or probs of Plain changes the cell; weight differs"),
+    ("update", feed_outside, "update of Plain remembers something outside its cell; weight differs"),
     ("restart", restart_half, "remembers something after restart"),
 ]
 
@@ -167,9 +167,9 @@ def test_chance_that_is_not_spread(monkeypatch: pytest.MonkeyPatch):
         for a in range(cell.actions):
             out[a] = cell.weight[a] / total(cell)
 
-    kernels.spread.implement(Params)(own_spread)
-    kernels.chance.implement(Params)(chance_of_others)
-    with pytest.raises(Violation, match=r"chance of Plain returns .* and spread writes"):
+    kernels.probs.implement(Params)(own_spread)
+    kernels.prob.implement(Params)(chance_of_others)
+    with pytest.raises(Violation, match=r"prob of Plain returns .* and probs writes"):
         check_bandit(Plain())
 
 
@@ -193,7 +193,7 @@ def draw_bare(bandit, cell, u):
 
 
 def test_missing_kernels():
-    with pytest.raises(Violation, match=r"chance and spread and feed and restart .* not implemented for Bare"):
+    with pytest.raises(Violation, match=r"prob and probs and update and restart .* not implemented for Bare"):
         check_bandit(Plain(kind=Bare))
 
 
@@ -208,7 +208,7 @@ class Lost(NamedTuple):
 
 
 for kind, own in ((Greedy, feed_with_a_list), (Lost, feed_what_is_not_there)):
-    for word, kernel in {**RIGHT, "feed": own}.items():
+    for word, kernel in {**RIGHT, "update": own}.items():
         getattr(kernels, word).implement(kind)(kernel)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ import pytest
 import tacit
 from tacit import kernels
 from tacit.engine.fused import FusedEngine
+from tacit.learners import Info
 from tacit.testing import Violation, check_learner
 from tacit.testing.learners import SEED, check_checkpoint, check_own_records
 
@@ -24,23 +26,24 @@ class State(NamedTuple):
     diary: Any = 0
 
 
+FACTS = Info()
+
+
 @dataclass(frozen=True)
 class Plain(kernels.Learner):
     """Adds rewards to the weight of what was played: right, unless a kernel or the state is replaced."""
 
     kind: Any = State
     told: Any = 0.5
-    output: Any = "markov"
-    equilibrium: Any = "nash"
-    central: Any = False
-    sums: Any = None
+    facts: Any = FACTS
     start: Any = "uniform"
 
     def params(self, world: kernels.World) -> dict[str, Any]:
         return {"told": self.told}
 
-    def bound_sum(self, state: Any) -> Any:
-        return self.sums
+    @property
+    def info(self) -> Any:
+        return self.facts
 
     def init(self, world: kernels.World) -> Any:
         shape = (world.horizon, world.states, world.agents)
@@ -49,7 +52,7 @@ class Plain(kernels.Learner):
         return self.kind(cells, kernels.records((world.agents,), [("paid", "f8")]), world.actions)
 
 
-def weigh(learner, i, h, s, out):
+def policy(learner, i, h, s, out):
     weight, total = learner.cells[h, s, i].weight, 0.0
     for a in range(learner.actions[i]):
         total += weight[a]
@@ -73,7 +76,7 @@ def learn(learner, i, h, s, a, r, s_next):
     learner.agents[i].paid += r
 
 
-RIGHT = {"act": act, "learn": learn, "weigh": weigh}
+RIGHT = {"act": act, "learn": learn, "policy": policy}
 
 
 def register(kind: type, **own: Callable[..., Any]) -> None:
@@ -133,12 +136,12 @@ def negative(learner, i, h, s, out):
 
 
 def weigh_too_much(learner, i, h, s, out):
-    weigh(learner, i, h, s, out)
+    policy(learner, i, h, s, out)
     out[learner.actions[i] :] = 0.0
 
 
 BROKEN: list[tuple[dict[str, Callable[..., Any]], str]] = [
-    ({"act": act_evenly}, "act of Plain does not draw from weigh, for agent"),
+    ({"act": act_evenly}, "act of Plain does not draw from policy, for agent"),
     ({"act": act_beyond}, "act of Plain returned|index"),
     ({"learn": learn_nothing}, "learned nothing in 60 episodes"),
     ({"learn": learn_from_others}, "agents of Plain on their own do not do what they do in the loop"),
@@ -146,8 +149,8 @@ BROKEN: list[tuple[dict[str, Callable[..., Any]], str]] = [
         {"learn": learn_for_all},
         "agents of Plain on their own do not do what they do in the loop; agents.paid of agent . differs",
     ),
-    ({"weigh": negative}, "what weigh of Plain writes for agent 0 .* it must be a distribution"),
-    ({"weigh": weigh_too_much}, "weigh of Plain writes more than the actions of agent"),
+    ({"policy": negative}, "what policy of Plain writes for agent 0 .* it must be a distribution"),
+    ({"policy": weigh_too_much}, "policy of Plain writes more than the actions of agent"),
 ]
 
 
@@ -191,12 +194,13 @@ class Bare(NamedTuple):
     [
         (Plain(told=np.zeros(2)), "params of Plain has 'told': array"),
         (Plain(told=np.int64(3)), "params of Plain has 'told'.*plain values only"),
-        (Plain(output="film"), "output of Plain is 'film'; it must be one of certified, markov"),
-        (Plain(equilibrium="peace"), "equilibrium of Plain is 'peace'"),
-        (Plain(central="yes"), "central of Plain is 'yes'; it must be True or False"),
-        (Plain(sums=np.zeros(2)), "bound_sum of Plain must be one number for each agent"),
-        (Plain(output="certified"), "pace of tacit.kernels is not implemented for State"),
-        (Plain(kind=Bare), "act and learn and weigh of tacit.kernels is not implemented for Bare"),
+        (Plain(facts="nash"), "info of Plain must be an Info; got 'nash'"),
+        (Plain(facts=Info(returns="film")), "info.returns of Plain must be one of .*; got 'film'"),
+        (Plain(facts=Info("peace")), "info.learns of Plain must be one of nash, cce, ce; got 'peace'"),
+        (Plain(facts=Info(needs=frozenset({"luck"}))), "info.needs of Plain"),
+        (Plain(facts=Info(reward_scale_free="yes")), "info.reward_scale_free of Plain"),
+        (Plain(facts=Info(returns="certified")), "averaging of tacit.kernels is not implemented for State"),
+        (Plain(kind=Bare), "act and learn and policy of tacit.kernels is not implemented for Bare"),
         (Plain(kind=lambda *_: [1]), "is a list; it must be a NamedTuple"),
     ],
 )
@@ -288,10 +292,11 @@ def scale():
 
 
 numba.extending.overload(scale)(lambda: lambda: 0.5)
+THIS = sys.modules[__name__]  # a function called through a module is not copied
 
 
 def learn_otherwise(learner, i, h, s, a, r, s_next):
-    learner.cells[h, s, i].weight[a] += r * scale()
+    learner.cells[h, s, i].weight[a] += r * THIS.scale()
 
 
 def test_what_only_the_compiler_shows():
@@ -302,7 +307,7 @@ def test_what_only_the_compiler_shows():
 
 
 def test_learners_that_do_not_play():
-    class Lazy(tacit.PGExact):
+    class Lazy(tacit.learners.PGExact):
         def ascend(self, policy: Any, gradient: Any, eta: float) -> Any:
             return policy.probs, 0.0
 

@@ -12,10 +12,10 @@ from tacit.testing import Violation, check_policy
 
 
 @pytest.fixture
-def certified() -> tacit.RecordedPolicy:
+def certified() -> tacit.policies.RecordedPolicy:
     run = tacit.learn(tacit.make("chicken", horizon=2), "stage-v-cce", episodes=100, bonus=0.1)
     policy = run.candidates["average"].policy
-    assert isinstance(policy, tacit.RecordedPolicy)
+    assert isinstance(policy, tacit.policies.RecordedPolicy)
     return policy
 
 
@@ -74,7 +74,7 @@ def test_files():
     refused(Nameless(uniform().probs), "Nameless saves a .npz that cannot be loaded")
 
 
-def test_parts(certified: tacit.RecordedPolicy, monkeypatch: pytest.MonkeyPatch):
+def test_parts(certified: tacit.policies.RecordedPolicy, monkeypatch: pytest.MonkeyPatch):
     check_policy(certified)
     rng = np.random.default_rng(0)
     monkeypatch.setattr(type(certified.part(0)), "act", lambda self, h, s: int(rng.integers(2)))

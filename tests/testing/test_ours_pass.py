@@ -74,11 +74,6 @@ def test_learners(name: str):
     check_learner(REGISTRY.make(kind, **params))
 
 
-#: It takes the compiler longer than all others: that it is compiled right, `tests/engine` has.
-def test_the_largest_learner(interpreted: None):
-    check_learner(REGISTRY.make("model-seeded"))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["stage-v-cce small bonus", "pg-storm own ratio"])
 def test_learners_on_another_game(name: str):

@@ -58,7 +58,7 @@ class AdaTsallis(Bandit):
     --------
     >>> import tacit
     >>> from tacit.bandits import AdaTsallis
-    >>> tacit.StageV(bandit=AdaTsallis(memory=1.0)).equilibrium
+    >>> tacit.learners.StageV(bandit=AdaTsallis(memory=1.0)).info.learns
     'cce'
     """
 
@@ -66,6 +66,7 @@ class AdaTsallis(Bandit):
     implicit: float = 0.1
 
     def __post_init__(self) -> None:
+        check.plain_fields(self)
         check.real("memory", self.memory, least=0)
         check.real("implicit", self.implicit, least=0)
 
@@ -125,8 +126,8 @@ def restart(bandit, cell, rounds):
 play_probs(AdaTsallisParams)
 
 
-@generics.feed.implement(AdaTsallisParams)
-def feed(bandit, cell, a, loss, prob):
+@generics.update.implement(AdaTsallisParams)
+def update(bandit, cell, a, loss, prob):
     """Add the loss estimates, charge what it cost to have moved, and solve for the next round's μ."""
     n = min(cell.actions, len(cell.prob))  # the compiler knows the latter, and unrolls
     cell.rounds += 1
@@ -185,8 +186,8 @@ def cool(bandit, cell, alpha, price, coldest):
     return max(cell.moved * bandit.per_move[cell.actions], coldest)
 
 
-@generics.lean.implement(AdaTsallisParams)
-def lean(bandit, cell, target, rounds, scale):
+@generics.warm_start.implement(AdaTsallisParams)
+def warm_start(bandit, cell, target, rounds, scale):
     """Begin with losses whose leader is the target, λ = scale·√α, and as much as that implies for having moved."""
     n = cell.actions
     cell.rounds = int(rounds)

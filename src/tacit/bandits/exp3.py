@@ -25,7 +25,7 @@ class Exp3(Bandit):
     Examples
     --------
     >>> import tacit
-    >>> tacit.StageV(bandit=tacit.Exp3()).bandit
+    >>> tacit.learners.StageV(bandit=tacit.bandits.Exp3()).bandit
     Exp3()
     """
 

@@ -36,13 +36,14 @@ class Exp3IX(Bandit):
     Examples
     --------
     >>> import tacit
-    >>> tacit.StageV(bandit="exp3-ix").bandit == tacit.Exp3IX()
+    >>> tacit.learners.StageV(bandit="exp3-ix").bandit == tacit.bandits.Exp3IX()
     True
     """
 
     implicit: float = 0.5
 
     def __post_init__(self) -> None:
+        check.plain_fields(self)
         check.real("implicit", self.implicit, least=0)
 
     def fields(self, actions: int) -> Fields:
@@ -97,8 +98,8 @@ def restart(bandit, cell, rounds):
 play_weights(Exp3IXParams)
 
 
-@generics.feed.implement(Exp3IXParams)
-def feed(bandit, cell, a, loss, prob):
+@generics.update.implement(Exp3IXParams)
+def update(bandit, cell, a, loss, prob):
     """Add the loss estimate of the action played."""
     eta = cell.eta
     grown = cell.loss[a] + eta * loss / (prob + bandit.implicit * eta)

@@ -2,10 +2,10 @@
 
 A cell is one bandit problem, e.g. agent i at (h, s), and has one record. A new bandit is one file: parameters (a frozen
 dataclass that derives from `Bandit`), the parameters that kernels read (a NamedTuple of plain numbers), and its kernels
-`draw`, `spread`, `chance`, `feed`, `restart`, which are given the record of their cell.
+`draw`, `probs`, `prob`, `update`, `restart`, which are given the record of their cell.
 
-Bandits whose cells have `weight` with its sum `total`, or `prob`, beside `actions`, get their `draw`, `chance` and
-`spread` here: `play_weights(MyParams)`, `play_probs(MyParams)`.
+Bandits whose cells have `weight` with its sum `total`, or `prob`, beside `actions`, get their `draw`, `prob` and
+`probs` here: `play_weights(MyParams)`, `play_probs(MyParams)`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Bandit(Protocol):
     Examples
     --------
     >>> import tacit
-    >>> tacit.Exp3IX().regret, tacit.Swap().regret
+    >>> tacit.bandits.Exp3IX().regret, tacit.bandits.Swap().regret
     ('external', 'swap')
     """
 
@@ -88,9 +88,10 @@ class Bandit(Protocol):
         --------
         >>> import numpy as np
         >>> import tacit
-        >>> from tacit.kernels import chance
-        >>> bandit, cells = tacit.Exp3IX().make(tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0))
-        >>> float(chance(bandit, cells[0, 0], 1))
+        >>> from tacit.kernels import prob
+        >>> setting = tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0)
+        >>> bandit, cells = tacit.bandits.Exp3IX().make(setting)
+        >>> float(prob(bandit, cells[0, 0], 1))
         0.5
         """
         cells = records((number, setting.agents), self.fields(capacity(max(setting.actions))))
@@ -145,12 +146,12 @@ def draw_weight(bandit, cell, u):
     return pick(cell.weight, cell.total, cell.actions, u)
 
 
-def weight_chance(bandit, cell, a):
+def weight_prob(bandit, cell, a):
     """Return the share of a weight."""
     return cell.weight[a] * (1.0 / cell.total)
 
 
-def spread_weights(bandit, cell, out):
+def weight_probs(bandit, cell, out):
     """Write the shares of all weights."""
     share(cell.weight, cell.total, cell.actions, out)
 
@@ -158,8 +159,8 @@ def spread_weights(bandit, cell, out):
 def play_weights(kind):
     """Let cells that keep weights draw, and say what they play."""
     generics.draw.implement(kind)(draw_weight)
-    generics.chance.implement(kind)(weight_chance)
-    generics.spread.implement(kind)(spread_weights)
+    generics.prob.implement(kind)(weight_prob)
+    generics.probs.implement(kind)(weight_probs)
 
 
 def draw_prob(bandit, cell, u):
@@ -167,12 +168,12 @@ def draw_prob(bandit, cell, u):
     return pick(cell.prob, 1.0, cell.actions, u)
 
 
-def prob_chance(bandit, cell, a):
+def stored_prob(bandit, cell, a):
     """Return a probability."""
     return cell.prob[a]
 
 
-def spread_probs(bandit, cell, out):
+def stored_probs(bandit, cell, out):
     """Write all probabilities."""
     share(cell.prob, 1.0, cell.actions, out)
 
@@ -180,5 +181,5 @@ def spread_probs(bandit, cell, out):
 def play_probs(kind):
     """Let cells that keep probabilities draw, and say what they play."""
     generics.draw.implement(kind)(draw_prob)
-    generics.chance.implement(kind)(prob_chance)
-    generics.spread.implement(kind)(spread_probs)
+    generics.prob.implement(kind)(stored_prob)
+    generics.probs.implement(kind)(stored_probs)

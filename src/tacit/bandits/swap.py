@@ -36,7 +36,7 @@ class Swap(Bandit):
     Examples
     --------
     >>> import tacit
-    >>> tacit.StageV(bandit=tacit.Swap(tacit.TsallisINF())).equilibrium
+    >>> tacit.learners.StageV(bandit=tacit.bandits.Swap(tacit.bandits.TsallisINF())).info.learns
     'ce'
     """
 
@@ -84,22 +84,22 @@ def restart(bandit, cell, rounds):
 play_probs(SwapParams)
 
 
-@generics.lean.implement(SwapParams)
-def lean(bandit, cell, target, rounds, scale):
+@generics.warm_start.implement(SwapParams)
+def warm_start(bandit, cell, target, rounds, scale):
     """Let all copies propose the target, of which it then is the stationary distribution."""
     for b in range(cell.actions):
-        generics.lean(bandit.base, cell.copies[b], target, rounds, scale * target[b])
+        generics.warm_start(bandit.base, cell.copies[b], target, rounds, scale * target[b])
         cell.prob[b] = target[b]
 
 
-@generics.feed.implement(SwapParams)
-def feed(bandit, cell, a, loss, prob):
+@generics.update.implement(SwapParams)
+def update(bandit, cell, a, loss, prob):
     """Charge every copy its share, and find the stationary distribution of the new proposals."""
     n = cell.actions
     for b in range(n):
         copy = cell.copies[b]
-        generics.feed(bandit.base, copy, a, cell.prob[b] * loss, prob)
-        generics.spread(bandit.base, copy, bandit.proposals[b])
+        generics.update(bandit.base, copy, a, cell.prob[b] * loss, prob)
+        generics.probs(bandit.base, copy, bandit.proposals[b])
     stationary(bandit.proposals, n, cell.prob)
 
 

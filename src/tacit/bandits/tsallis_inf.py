@@ -26,7 +26,7 @@ class TsallisINF(Bandit):
     Examples
     --------
     >>> import tacit
-    >>> tacit.StageV(bandit=tacit.TsallisINF()).bandit
+    >>> tacit.learners.StageV(bandit=tacit.bandits.TsallisINF()).bandit
     TsallisINF()
     """
 
@@ -64,8 +64,8 @@ def restart(bandit, cell, rounds):
 play_probs(TsallisINFParams)
 
 
-@generics.lean.implement(TsallisINFParams)
-def lean(bandit, cell, target, rounds, scale):
+@generics.warm_start.implement(TsallisINFParams)
+def warm_start(bandit, cell, target, rounds, scale):
     """Begin with losses whose leader is the target; losses are normalised, whatever their scale."""
     cell.rounds = int(rounds)
     eta = bandit.rate / math.sqrt(rounds + 1.0)
@@ -74,8 +74,8 @@ def lean(bandit, cell, target, rounds, scale):
         cell.prob[b] = target[b]
 
 
-@generics.feed.implement(TsallisINFParams)
-def feed(bandit, cell, a, loss, prob):
+@generics.update.implement(TsallisINFParams)
+def update(bandit, cell, a, loss, prob):
     """Add the importance-weighted loss and solve for the next round's μ."""
     cell.loss[a] += loss / prob
     cell.rounds += 1

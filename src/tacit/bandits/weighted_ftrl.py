@@ -29,7 +29,7 @@ class WeightedFTRL(Bandit):
     Examples
     --------
     >>> import tacit
-    >>> tacit.VLearning().bandit
+    >>> tacit.learners.VLearning().bandit
     WeightedFTRL()
     """
 
@@ -72,8 +72,8 @@ def restart(bandit, cell, rounds):
 play_weights(WeightedFTRLParams)
 
 
-@generics.lean.implement(WeightedFTRLParams)
-def lean(bandit, cell, target, rounds, scale):
+@generics.warm_start.implement(WeightedFTRLParams)
+def warm_start(bandit, cell, target, rounds, scale):
     """Begin with losses whose weights are the target; losses are normalised, whatever their scale."""
     n = cell.actions
     cell.rounds = int(rounds)
@@ -89,8 +89,8 @@ def lean(bandit, cell, target, rounds, scale):
     cell.total = 1.0 / most
 
 
-@generics.feed.implement(WeightedFTRLParams)
-def feed(bandit, cell, a, loss, prob):
+@generics.update.implement(WeightedFTRLParams)
+def update(bandit, cell, a, loss, prob):
     """Discount the past, add the loss estimate, and weigh all actions anew: their step size has changed."""
     cell.rounds += 1
     t = cell.rounds

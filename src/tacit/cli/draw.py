@@ -1,22 +1,50 @@
-"""`tacit plot` and `tacit draw`: figures of results, and of games, policies and learning."""
+"""`tacit report`, `plot` and `export`: results as a page, figure or table; `tacit draw`: pictures of games."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.cli import options
-from tacit.core import check, files
+from tacit.core import check, files, registry
 from tacit.core.errors import TacitError, brief
 from tacit.figures.pictures import check_small
 from tacit.figures.style import check_size
 from tacit.games.exact import with_tables
-from tacit.policies.recorded import take_start
 
-if TYPE_CHECKING:
-    from tacit.experiments import Group
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Write a directory of runs as one HTML file that needs no server and no network: settings, curves "
+        "with bands (drag to zoom, hover to read, click names to switch lines), gaps with lower and upper bounds, what "
+        "the best policy of each learner plays by step and state, who gains by deviating, and an episode step by step.",
+        "example:\n  tacit run good-state --seeds 5 --out results/first\n  tacit report results/first -o 1.html",
+    )
+    parser.add_argument("runs", metavar="DIR", help="a directory of runs (the --out of a run), of such, or a run's own")
+    options.add(parser, "-o --out FILE", "an .html (report.html in DIR)")
+    options.add(parser, "--watch", "write it again every few seconds while runs go on; the page reloads itself")
+    options.add_named(parser)
+    options.add_seconds(parser)
+
+
+def run_report(args: argparse.Namespace) -> int:
+    """Write the page and print where it is."""
+    from tacit.report import watch_report, write_report  # imports the compiler
+
+    place, seconds = files.path(args.runs), check.positive("--seconds", args.seconds)
+    out = place / "report.html" if args.out is None else files.path(args.out)
+    if args.watch:
+        options.say(f"report: {out}")
+        options.tell("open it in a browser; it ends with the runs, or with Ctrl-C")
+        watch_report(place, out, named=args.game, seconds=seconds)
+        return 0
+    with options.steps_on_stderr("report") as progress:
+        write_report(place, out, named=args.game, seconds=seconds, progress=progress)
+    options.say(f"report: {out}")
+    return 0
 
 
 ENDINGS = (".png", ".svg", ".pdf")
@@ -49,35 +77,27 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
         "--candidate",
         "whose gap: that of the best at every time, or of one candidate of certified policies (best)",
         "best",
-        kind=take_start,
         choices=["best", "average", "recent", "last"],
     )
 
 
-def size_of(given: str | None) -> tuple[float, float] | None:
+def size_of(text: str | None) -> tuple[float, float] | None:
     """Return the width and height that --size states."""
-    if given is None:
+    if text is None:
         return None
-    parts = given.lower().replace("×", "x").split("x")
     try:
-        width, height = (float(part) for part in parts)
+        width, height = map(float, text.lower().replace("×", "x").split("x"))
     except ValueError:
-        raise TacitError(f"--size is {brief(given)}; it must be WIDTHxHEIGHT in inches, e.g. 10x4") from None
+        raise TacitError(f"--size must be WIDTHxHEIGHT in inches, e.g. 10x4; got {brief(text)}") from None
     return check_size((width, height))
 
 
-def _numbers(option: str, given: str, between: str) -> list[int]:
-    parts = [part.strip() for part in given.split(between)]
+def _agents(text: str | None) -> list[int] | None:
+    """Return the agents that --agents lists."""
+    parts = [] if text is None else [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() for part in parts):
-        raise TacitError(f"{option} is {brief(given)}; it must be whole numbers, e.g. 0{between}1")
-    return [int(part) for part in parts]
-
-
-def stored_groups(places: Sequence[str]) -> list[Group]:
-    """Return the runs in some directories, each once, in the order of their experiment."""
-    from tacit.experiments.results import Results  # imports the compiler
-
-    return Results.load(*places).groups
+        raise TacitError(f"--agents must be whole numbers, e.g. 0,1; got {brief(text)}")
+    return None if text is None else [int(part) for part in parts]
 
 
 def run_plot(args: argparse.Namespace) -> int:
@@ -85,23 +105,62 @@ def run_plot(args: argparse.Namespace) -> int:
     first = files.path(args.runs[0])
     place = first / "curves.png" if args.out is None else files.path(args.out)
     if place.suffix not in ENDINGS:
-        raise TacitError(f"{place} has no ending of a figure; give one of {', '.join(ENDINGS)}")
+        raise TacitError(f"the name of a figure must end in {', '.join(ENDINGS)}; got {place}")
 
+    from tacit.experiments.results import Results  # imports the compiler
     from tacit.figures import save_figure
     from tacit.figures.results import results_figure
 
     figure = results_figure(
-        stored_groups(args.runs),
+        Results.load(*args.runs).groups,
         band=args.band,
         candidate=args.candidate,
         columns=[word.strip() for word in args.columns.split(",")],
-        agents=None if args.agents is None else _numbers("--agents", args.agents, ","),
+        agents=_agents(args.agents),
         scale=args.scale,
         title=args.title,
         size=size_of(args.size),
     )
     save_figure(figure, place)
     options.say(f"figure: {place}")
+    return 0
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Write the curves of stored runs as one table with a row for each run, measurement and agent: "
+        "game, learner, label, parameters and game_parameters (as JSON), seed, episode, agent, reward (mean return in "
+        "the window), value and gap (of the policy at that time), kind (nash, cce, ce) and source (exact, certificate, "
+        "…). agent is -1 where a gap is the largest of very many agents.",
+        "examples:\n  tacit export results/first --csv\n  tacit export results/* --parquet -o all.parquet\n"
+        "  python -c \"import pandas; print(pandas.read_csv('results/first/results.csv'))\"",
+    )
+    options.add_runs(parser)
+    form = parser.add_mutually_exclusive_group()
+    options.add(form, "--csv", "comma-separated values (the default)")
+    options.add(form, "--parquet", f"Parquet; {registry.pip_command('parquet')}")
+    options.add(parser, "-o --out FILE", "where (results.csv or .parquet in the first RUN_DIR)")
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Read the runs and write the table."""
+    from tacit.experiments import tables
+    from tacit.experiments.results import Results
+
+    first = files.path(args.runs[0])
+    parquet = args.parquet or (not args.csv and args.out is not None and str(args.out).endswith(".parquet"))
+    ending = "parquet" if parquet else "csv"
+    place = first / f"results.{ending}" if args.out is None else files.path(args.out)
+    if place.is_dir():
+        raise TacitError(f"{place} is a directory; give a file, e.g. {place / f'results.{ending}'}")
+    other = {".csv": "csv", ".parquet": "parquet"}.get(place.suffix, ending)
+    if other != ending:
+        raise TacitError(f"{place} ends in .{other}, and --{ending} was asked for; give one of them")
+    results = Results.load(*args.runs)
+    written = (tables.write_parquet if parquet else tables.write_csv)(results.outcomes, place)
+    options.say(f"{len(results.outcomes)} runs: {written}")
     return 0
 
 
@@ -120,10 +179,10 @@ _LEARNER = {"simplex": "fictitious-play", "field": "adaptive-v-cce", "polytope":
 
 def add_draw(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    told = "\n".join(f"  {kind:<9} {what}" for kind, what in KINDS.items())
+    kinds = "\n".join(f"  {kind:<9} {what}" for kind, what in KINDS.items())
     options.describe(
         parser,
-        f"Draw a picture of a game:\n{told}",
+        f"Draw a picture of a game:\n{kinds}",
         "examples:\n  tacit draw shapley simplex -o cycle.gif        Shapley's cycle of fictitious play\n"
         "  tacit draw chicken field adaptive-v-cce npg -o field.png\n"
         "  tacit draw chicken polytope --concept ce -o ce.png\n"
@@ -150,12 +209,10 @@ def run_draw(args: argparse.Namespace) -> int:
     moves = kind == "learning"
     place = files.path(args.out if args.out is not None else f"{kind}.{'gif' if moves else 'png'}")
     moving = place.suffix in (".gif", ".html")
-    if moves and not moving:
-        raise TacitError(f"{place} does not move; give a .gif or an .html")
-    if moving and kind in ("policy", "polytope"):
-        raise TacitError(f"the {kind} does not move; give a .png, .svg or .pdf")
-    if not moving and place.suffix not in ENDINGS:
-        raise TacitError(f"{place} has no ending of a picture; give one of {', '.join((*ENDINGS, '.gif', '.html'))}")
+    still = kind in ("policy", "polytope")
+    endings = (*(() if moves else ENDINGS), *(() if still else (".gif", ".html")))
+    if place.suffix not in endings:
+        raise TacitError(f"the name of a picture of {kind} must end in {', '.join(endings)}; got {place}")
     size = size_of(args.size)
     game = options.game_of(args)
     if kind not in ("policy", "play"):
@@ -190,20 +247,19 @@ def _draw_picture(
             else pictures.plot_play(game, policy, seed=args.seed, size=size)
         )
     else:
-        held = [_policy(args, game)] if kind in ("field", "polytope") and (args.policy or args.concept) else []
-        unasked = [] if held else [_LEARNER.get(kind, "adaptive-v-cce")]  # a policy is drawn as it is
-        learners = args.learners or unasked
-        options_of = {"episodes": args.episodes, "seed": args.seed, "points": 400}
-        paths = [trajectory(game, learner, **options_of) for learner in learners]
+        policies = [_policy(args, game)] if kind in ("field", "polytope") and (args.policy or args.concept) else []
+        default = [] if policies else [_LEARNER.get(kind, "adaptive-v-cce")]  # a policy is drawn as it is
+        limits = {"episodes": args.episodes, "seed": args.seed, "points": 400}
+        paths = [trajectory(game, learner, **limits) for learner in args.learners or default]
         if moving:
             pictures.animate_learning(paths, place, frames=args.frames, fps=args.fps or 12.0)
             return
         if kind == "simplex":
             axes = pictures.plot_simplex(paths, size=size)
         elif kind == "field":
-            axes = pictures.plot_field(game, paths, held, size=size)
+            axes = pictures.plot_field(game, paths, policies, size=size)
         else:
-            axes = pictures.plot_polytope(game, paths, held, size=size)
+            axes = pictures.plot_polytope(game, paths, policies, size=size)
     figure = (axes if not hasattr(axes, "flat") else axes.flat[0]).figure
     with styled():
         save_figure(figure, place)
@@ -219,6 +275,6 @@ def _policy(args: argparse.Namespace, game: Any) -> Any:
 
         return learn(game, args.learners[0], episodes=args.episodes, seed=args.seed).policy
     args.concept = args.concept or "optimum"
-    found = options.policy_of(args, game)
-    assert found is not None
-    return found[0]
+    stated = options.policy_of(args, game)
+    assert stated is not None
+    return stated[0]

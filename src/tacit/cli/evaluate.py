@@ -1,10 +1,12 @@
-"""`tacit evaluate` and `tacit export`: values and gaps of stored policies, computed anew; stored runs as one table."""
+"""`tacit show`, `solve`, `evaluate` and `theory`: a game in words, its solutions, stored policies, promises."""
 
 from __future__ import annotations
 
 import argparse
 import math
 from collections.abc import Collection
+from dataclasses import asdict, replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,15 +14,169 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit.cli import options
-from tacit.core import check, files, registry
-from tacit.core.display import Document, printable
+from tacit.core import check, files
+from tacit.core.display import Document, exact, printable
 from tacit.core.errors import TacitError
-from tacit.policies.recorded import take_start
+from tacit.evaluation import deviation_table, equilibria, evaluate, potential
+from tacit.evaluation.equilibria import Equilibria, enumerable
+from tacit.evaluation.gains import APART
+from tacit.evaluation.gaps import check_cost, seconds_to_evaluate
+from tacit.evaluation.solve import CONCEPTS, METHODS, Solution, solve
+from tacit.evaluation.stage_game import OBJECTIVES, RULES, select_best
+from tacit.evaluation.theory import theory
+from tacit.evaluation.values import largest_return
+from tacit.games.protocol import count_steps
+from tacit.games.showing import length_data
 
 if TYPE_CHECKING:
     from tacit.core.types import FloatArray
-    from tacit.engine import Watcher
     from tacit.experiments import Outcome
+
+
+def add_show(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Show a game: payoffs by state with the names of actions, and what leads where. Of large games "
+        "the first states are shown; --state picks one, --all shows everything.",
+        "examples:\n  tacit show chicken\n  tacit show good-state --game-set horizon=3\n"
+        "  tacit show box-pushing --state s1N4N\n  tacit show rock.nfg --json",
+    )
+    options.add_game(parser)
+    options.add(parser, "--state STATE", "this state alone, by its name or number")
+    options.add(parser, "--step H", "which step, where steps differ (0)", kind=int)
+    options.add(parser, "--all", "all states and all joint actions")
+    options.add(parser, "--json", "print one JSON document")
+
+
+def run_show(args: argparse.Namespace) -> int:
+    """Make the game and print it."""
+    game = options.game_of(args, tell_notes=args.json)  # the table has the notes
+    state = args.state
+    if state is not None and state.isdigit() and state not in (getattr(game, "state_names", None) or ()):
+        state = int(state)
+    shown = game.show(state=state, step=args.step, limit=None if args.all else 6)
+    if args.json:
+        options.print_json({**shown.data, "game": args.game, "name": game.name})
+        return 0
+    options.print_document(shown)
+    return 0
+
+
+SOLVE_EPILOG = """examples:
+  tacit solve good-state                           best total reward
+  tacit solve chicken ce                           the correlated equilibrium of largest total reward
+                                                   (if several are equally good, one of them)
+  tacit solve chicken ce --objective egalitarian   the one in which who gets least gets most
+  tacit solve chicken nash                         all extreme equilibria of a small two-player game;
+                                                   of more players those that a search finds
+  tacit solve random-general-sum nash --select egalitarian
+                                                   one of each stage game, backwards from the last step
+  tacit solve congestion cce --tolerance 0.001     where a linear program is too large, by sweeps with full information;
+  tacit solve openspiel:markov_soccer nash --game-set horizon=30 --seconds 20
+                                                   or where it takes too long; the exact gap says how close it is"""
+
+
+def add_solve(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Solve a game by backward induction, show the policy, and check its equilibrium gap. What cannot "
+        "be solved exactly, or not in time, is approximated by sweeps with full information, and its exact gap is "
+        "told; Ctrl-C ends them and keeps the best.",
+        SOLVE_EPILOG,
+    )
+    options.add_game(parser)
+    options.add(parser, "CONCEPT", f"one of: {', '.join(CONCEPTS)} (optimum)", "optimum", nargs="?")
+    options.add(parser, "--objective O", f"which cce or ce of each stage: {', '.join(OBJECTIVES)} (welfare)")
+    options.add(parser, "--select RULE", f"which nash equilibrium of each stage: {', '.join(RULES)} (welfare)")
+    options.add(parser, "--method M", "auto, exact, or learn: sweeps with full information (auto)", "auto")
+    options.add(parser, "--tolerance G", "gap at which sweeps end (a ten-thousandth of uniform play's)", kind=float)
+    options.add(parser, "--seconds T", "after how long they end", kind=float)
+    options.add(parser, "--rounds K", "sweeps at most (1000, without --seconds)", kind=int)
+    options.add(parser, "--out FILE", "write the policy to this .npz file")
+    options.add(parser, "--all", "show every row of the policy, of unreached places too")
+    options.add(parser, "--json", "print one JSON document, with the policy")
+
+
+def run_solve(args: argparse.Namespace) -> int:
+    """Solve, check and print."""
+    concept = check.choice("concept", args.concept, CONCEPTS)
+    check.choice("method", args.method, METHODS)
+    if args.objective is not None and concept not in ("cce", "ce"):
+        raise TacitError(f"--objective chooses among cce and ce, not for {concept}; nash takes --select")
+    if args.select is not None and concept != "nash":
+        raise TacitError(f"--select chooses among nash equilibria, not for {concept}; cce and ce are by --objective")
+    game = options.game_of(args)
+    chosen: dict[str, Any] = {"objective": args.objective or "welfare", "select": args.select or "welfare"}
+    limits = {name: getattr(args, name) for name in ("tolerance", "seconds", "rounds")}
+    solution = solve(game, concept, method=args.method, progress=options.tell, **limits, **chosen)
+    every = equilibria(game) if concept == "nash" and enumerable(game) else None
+    gap = solution.evaluation or evaluate(game, solution.policy, gap="nash" if concept == "optimum" else concept)
+    if gap.gap <= 1e-12 * largest_return(game):  # rounding
+        gap = replace(gap, gaps=np.zeros(game.agents), gap=0.0)
+    if args.out:
+        solution.policy.save(args.out)
+    shown = solution.policy.show(everything=args.all, limit=None if args.all else 40)
+    apart = deviation_table(game, solution.policy, gap=gap.kind)
+    code = 130 if solution.ended == "interrupted" else 0
+    if args.json:
+        options.print_json(
+            {
+                "game": args.game,
+                "concept": concept,
+                **length_data(game),
+                "agents": game.agents,
+                "value": solution.values.tolist(),
+                "gap": {"kind": gap.kind, "max": gap.gap, "per_agent": gap.gaps.tolist(), "exact": gap.exact},
+                "method": solution.method,
+                "approximate": not solution.exact,
+                "ended": solution.ended or None,
+                "policy": shown.data,
+                "deviations": apart.data(limit=None if args.all else 40),
+                **({} if every is None else every.data()),
+            }
+        )
+        return code
+    options.say(repr(game))
+    if every is not None:
+        options.print_document(every.show(limit=None if args.all else 20))
+    else:
+        options.print_document(shown)
+    options.say()
+    if len(apart.terms) and apart.gaps.max() > 1e-8 * largest_return(game):
+        options.print_document(apart.show(limit=None if args.all else 12))
+        options.say()
+    if every is not None and len(every) > 1:
+        _print_row(every, solution, chosen["select"])
+    for i, value in enumerate(solution.values[:20]):
+        options.say(f"agent {i}: value {_write(value)}, {gap.kind} gap {gap.gaps[i]:.3g}")
+    if game.agents > 20:
+        options.say(f"{game.agents - 20} more agents are not shown; --json has all")
+    sure = "exact" if gap.exact else "upper bound"
+    options.say(f"method: {solution.method}")
+    total = _write(solution.values.sum())
+    options.say(f"{concept}: total value {total}, {gap.kind} gap {gap.gap:.3g} ({sure}, the largest of all agents)")
+    return code
+
+
+def _write(value: float) -> str:
+    """Write a value as the fraction that it is, if it is one, or with six decimals."""
+    fraction = exact(float(value))
+    shown = f"{value:.6f}"
+    shown = shown.removeprefix("-") if float(shown) == 0 else shown  # no −0
+    return shown + (f" = {fraction}" if isinstance(fraction, Fraction) and fraction else "")
+
+
+def _print_row(every: Equilibria, solution: Solution, rule: str) -> None:
+    """Say which of the listed equilibria the values below are of, if it is one of them."""
+    probs = solution.policy.probs
+    for k, policy in enumerate(every.policies):
+        if all(np.allclose(mine, theirs, atol=1e-9) for mine, theirs in zip(probs, policy.probs, strict=True)):
+            others = [int(j) + 1 for j in select_best(every.values, rule) if j != k]
+            ties = f" (equally good: {', '.join(map(str, others[:10]))})" if others else ""
+            options.say(f"equilibrium {k + 1}, selected by {rule}{ties}:" if every.sure else f"equilibrium {k + 1}:")
+            return
 
 
 def add_evaluate(parser: argparse.ArgumentParser) -> None:
@@ -44,23 +200,14 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
         "what each policy plays where, and who gains by playing what instead of what (of a single run, always)",
     )
     options.add_seconds(parser)
-    options.add(parser, "--workers N", "processes, where much is to be read (all cores)", kind=int)
     options.add(
         parser,
         "--candidate",
         "of recorded policies: the mixture over all episodes, the one that begins with the last, the table of "
         "what the better of the two plays where, or the product of its marginals; the run's own choice if not given",
-        kind=take_start,
         choices=["average", "recent", "markov", "product"],
     )
     options.add(parser, "--json", "print one JSON document on stdout")
-
-
-#: Bytes of policies above which worker processes are worth their start.
-_LARGE = 20_000_000
-
-#: Seconds from which it is told how long something takes.
-_LONG = 5.0
 
 
 class Row(NamedTuple):
@@ -72,93 +219,71 @@ class Row(NamedTuple):
 
 def run_evaluate(args: argparse.Namespace) -> int:
     """Evaluate every run, and print what is found as it comes."""
-    from tacit.engine import Event, Noted  # imports the compiler
-    from tacit.experiments import run_all, store
-    from tacit.experiments.dispatch import Failure
+    from tacit.experiments import store  # imports the compiler
 
-    options.check_counts(args, workers=1)
     seconds = check.positive("--seconds", args.seconds)
-    exact: list[Path] = []
+    with_tables: list[Path] = []
     left_out, played = set(), []
     for place in store.directories(files.path(args.runs)):
         stored = store.load(place)
         name = stored.spec.game.name
         if stored.spec.has_tables:
-            exact.append(place)
+            with_tables.append(place)
         elif name in args.game:
             played.append(_play(place, stored, args.episodes, args.candidate))
         else:
-            told = f"{name} has no tables, so its policies cannot be evaluated exactly"
-            left_out.add(f"{told}; --game {name} runs its code, and plays them")
-    if not exact and not played:
+            reason = f"{name} has no tables, so its policies cannot be evaluated exactly"
+            left_out.add(f"{reason}; --game {name} runs its code, and plays them")
+    if not with_tables and not played:
         raise TacitError("; ".join(sorted(left_out)))
-    for told in sorted(left_out):
-        options.tell(told)
+    for reason in sorted(left_out):
+        options.tell(reason)
     for one in () if args.json else played:
         options.say(f"{one['run']}: values {one['values']}; {one['told']}")
-    rows: dict[int, Row] = {}
+    rows: list[Row] = []
     failures: list[str] = []
-    width = max((len(printable(run)) for run in exact), default=3)
-    with options.count_on_stderr("evaluating", len(exact)) as count:
-
-        def watch(k: int, event: Event) -> None:
-            match event:
-                case Noted(text):
-                    options.tell(text)
-
-        def done(k: int, found: Row | Failure) -> None:
-            match found:
-                case Row():
-                    if not args.json:
-                        _print(found, width, head=not rows or bool(found.shown))
-                    rows[k] = found
-                case Failure(sentence):
-                    failures.append(sentence)
-            count(len(rows) + len(failures))
-
-        # small runs one after the other, without new processes
-        size = sum((run / store.POLICY).stat().st_size for run in exact if (run / store.POLICY).is_file())
-        large = size > _LARGE and len(exact) > 1 and args.workers != 1
-        where = {"on": "processes", "workers": args.workers} if large else {"on": "threads:1"}
-        show = args.show or len(exact) == 1
-        job = partial(evaluate_run, named=tuple(args.game), show=show, candidate=args.candidate, seconds=seconds)
-        batch = run_all(job, exact, watch=watch, done=done, **where)
-    if failures and len(failures) == len(exact):
+    interrupted, show = False, args.show or len(with_tables) == 1
+    width = max((len(printable(run)) for run in with_tables), default=3)
+    with options.steps_on_stderr("evaluating") as progress:
+        for k, place in enumerate(with_tables):
+            progress(f"{k}/{len(with_tables)} runs", k, len(with_tables))
+            try:
+                row = evaluate_run(place, named=args.game, show=show, candidate=args.candidate, seconds=seconds)
+            except TacitError as error:
+                failures.append(str(error))
+                continue
+            except KeyboardInterrupt:
+                interrupted = True
+                break
+            if not args.json:
+                _print(row, width, head=not rows or bool(row.shown))
+            rows.append(row)
+    if failures and len(failures) == len(with_tables):
         raise TacitError(failures[0])
-    for told in failures:
-        options.tell(told)
+    for reason in failures:
+        options.tell(reason)
     if args.json:
-        options.print_json({"runs": [rows[k].data for k in sorted(rows)], "played": played})
-    if batch.interrupted:
-        options.tell(f"interrupted; {len(rows)} of {len(exact)} runs were evaluated")
+        options.print_json({"runs": [row.data for row in rows], "played": played})
+    if interrupted:
+        options.tell(f"interrupted; {len(rows)} of {len(with_tables)} runs were evaluated")
         return 130
     return 1 if failures else 0
 
 
 def evaluate_run(
     place: Path,
-    watch: Watcher | None = None,
     *,
     named: Collection[str] = (),
     show: bool = False,
     candidate: str | None = None,
     seconds: float = math.inf,
 ) -> Row:
-    """Evaluate one stored run, unless that takes longer than `seconds` by an estimate; the watcher is told what does.
+    """Evaluate one stored run, unless that takes longer than `seconds` by an estimate.
 
     `named` is the Python code that may be run.
     """
-    from tacit.engine import Noted
-    from tacit.evaluation import deviation_table, evaluate
-    from tacit.evaluation.gains import APART
-    from tacit.evaluation.gaps import check_cost, in_words, seconds_to_evaluate
     from tacit.experiments import store
     from tacit.experiments.spec import game_of
-    from tacit.games.protocol import count_steps
-
-    def tell(what: str, cost: float, more: str = "") -> None:
-        if watch is not None and cost > _LONG:
-            watch(Noted(f"{place}: {what} takes {in_words(cost)}{more}"))
 
     stored = store.load(place)
     chosen = candidate or stored.chosen
@@ -171,8 +296,7 @@ def evaluate_run(
     policy = store.load_policy(place, candidate)
     cost = seconds_to_evaluate(game, policy)
     check_cost(cost, seconds, f"{place}: its exact evaluation")
-    tell("its exact evaluation", cost)
-    found = evaluate(game, policy, gap=None if gap is None else gap.kind)
+    evaluation = evaluate(game, policy, gap=None if gap is None else gap.kind)
     row = {
         "run": str(place),
         "game": stored.spec.game.name,
@@ -180,14 +304,19 @@ def evaluate_run(
         "seed": stored.spec.seed,
         "episodes": stored.episodes,
         "candidate": chosen,
-        "value": found.values.tolist(),
-        "gap": {"kind": found.kind, "exact": found.exact, "max": found.gap, "per_agent": found.gaps.tolist()},
+        "value": evaluation.values.tolist(),
+        "gap": {
+            "kind": evaluation.kind,
+            "exact": evaluation.exact,
+            "max": evaluation.gap,
+            "per_agent": evaluation.gaps.tolist(),
+        },
         "stored": {
             "value": value,
             "gap": bounds,
             "source": None if gap is None else gap.source,
         },
-        "largest_difference": max(_distance(found.values, value), _distance(found.gaps, bounds)),
+        "largest_difference": max(_distance(evaluation.values, value), _distance(evaluation.gaps, bounds)),
     }
     if not show:
         return Row(row)
@@ -195,12 +324,11 @@ def evaluate_run(
         check_cost(APART * cost, seconds, "what the policy plays, and who gains by deviating,")
     except TacitError as error:
         return Row(row, (Document(str(error), []),))
-    tell("what it plays, and who gains by deviating,", APART * cost, " more")
     shown = policy.show(game)
     row["policy"] = shown.data
     tables = [Document(shown.title, shown.parts)]
     try:
-        apart = deviation_table(game, policy, gap=found.kind)
+        apart = deviation_table(game, policy, gap=evaluation.kind)
     except TacitError as error:  # it takes more memory than there is
         return Row(row, (*tables, Document(f"no table of deviations: {error}", [])))
     row["deviations"] = apart.data(limit=1000)
@@ -212,9 +340,9 @@ def _distance(anew: FloatArray, stored: list[float] | None) -> float:
     return 0.0 if stored is None else float(np.max(np.abs(anew - np.asarray(stored))))
 
 
-def _print(found: Row, width: int, *, head: bool) -> None:
+def _print(row_shown: Row, width: int, *, head: bool) -> None:
     """Print a line for each agent of a run; the first column is as wide as it has to be."""
-    row, stored = found.data, found.data["stored"]
+    row, stored = row_shown.data, row_shown.data["stored"]
     lines = [("run", "gap", "agent", "value stored", "anew", "gap stored", "anew")] if head else []
     for i, (value, gap) in enumerate(zip(row["value"], row["gap"]["per_agent"], strict=True)):
         was = ["—" if stored[key] is None else f"{stored[key][i]:.9g}" for key in ("value", "gap")]
@@ -223,7 +351,7 @@ def _print(found: Row, width: int, *, head: bool) -> None:
     for cells in lines:
         widths = (width + 2, 5, 6, 17, 17, 17, 17)
         options.say("".join(cell.ljust(size) for cell, size in zip(cells, widths, strict=True)).rstrip())
-    for shown in found.shown:
+    for shown in row_shown.shown:
         options.say()
         options.print_document(shown)
 
@@ -237,70 +365,106 @@ def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) ->
     from tacit.experiments.spec import same_game
 
     named: Any = same_game(stored.spec)
-    policy, bounds = store.load_policy(place, candidate), named.bounds
+    policy = store.load_policy(place, candidate)
     with named.enter() as env:
-        encode = partial(fit, bounds.get("encode"), horizon=bounds.get("horizon"), seed=stored.spec.seed)
-        policy.observations = number_as_stored(env, store.load_states(place), encode)
-        given = {key: value for key, value in bounds.items() if key == "reward_range"}
-        found = exploit(env, policy, episodes=episodes, horizon=stored.horizon, **given)
-    low, high = found.values_low, found.values_high
+        encode = partial(fit, env.encode, horizon=env.horizon, seed=stored.spec.seed)
+        policy.observations = number_as_stored(env.env, store.load_states(place), encode)
+        env = replace(env, horizon=stored.horizon, encode=None)  # the policy has its own numbering
+        played = exploit(env, policy, episodes=episodes)
+    low, high = played.values_low, played.values_high
     return {
         "run": str(place),
         "game": stored.spec.game.name,
         "learner": stored.spec.learner.name,
         "seed": stored.spec.seed,
         "candidate": candidate or stored.chosen,
-        "value": found.values.tolist(),
+        "value": played.values.tolist(),
         "value_low": low.tolist(),
         "value_high": high.tolist(),
-        "values": ", ".join(map(with_interval, found.values, low, high)),
+        "values": ", ".join(map(with_interval, played.values, low, high)),
         "gap": {
-            "kind": found.kind,
-            "source": found.source,
-            "lower": found.lower,
-            "gain": found.gap,
-            "half": found.half,
-            "confidence": found.confidence,
-            "per_agent": found.gains.tolist(),
-            "deviations": found.deviations,
+            "kind": played.kind,
+            "source": played.source,
+            "lower": played.lower,
+            "gain": played.gap,
+            "half": played.half,
+            "confidence": played.confidence,
+            "per_agent": played.gains.tolist(),
+            "deviations": played.deviations,
         },
-        "told": str(found),
+        "told": str(played),
     }
 
 
-def add_export(parser: argparse.ArgumentParser) -> None:
+def add_theory(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     options.describe(
         parser,
-        "Write the curves of stored runs as one table with a row for each run, measurement and agent: "
-        "game, learner, label, parameters and game_parameters (as JSON), seed, episode, agent, reward (mean return in "
-        "the window), value and gap (of the policy at that time), kind (nash, cce, ce) and source (exact, certificate, "
-        "…). agent is -1 where a gap is the largest of very many agents.",
-        "examples:\n  tacit export results/first --csv\n  tacit export results/* --parquet -o all.parquet\n"
-        "  python -c \"import pandas; print(pandas.read_csv('results/first/results.csv'))\"",
+        "Print what the paper's theorems promise for a game, with constants hidden in O(·) taken as 1.",
     )
-    options.add_runs(parser)
-    form = parser.add_mutually_exclusive_group()
-    options.add(form, "--csv", "comma-separated values (the default)")
-    options.add(form, "--parquet", f"Parquet; {registry.pip_command('parquet')}")
-    options.add(parser, "-o --out FILE", "where (results.csv or .parquet in the first RUN_DIR)")
+    options.add_game(parser)
+    options.add(parser, "--epsilon EPSILON", "accuracy in the game's reward units (0.1)", 0.1)
+    options.add(parser, "--confidence CONFIDENCE", "probability of failing (0.1)", 0.1)
+    options.add(
+        parser,
+        "--exploration EXPLORATION",
+        "ε̃ for which promises without hidden constants are printed (the theorem's; 0.1 where it has none)",
+        kind=float,
+    )
+    options.add(parser, "--json", "print one JSON document")
 
 
-def run_export(args: argparse.Namespace) -> int:
-    """Read the runs and write the table."""
-    from tacit.experiments import tables
-    from tacit.experiments.results import Results
-
-    first = files.path(args.runs[0])
-    parquet = args.parquet or (not args.csv and args.out is not None and str(args.out).endswith(".parquet"))
-    ending = "parquet" if parquet else "csv"
-    place = first / f"results.{ending}" if args.out is None else files.path(args.out)
-    if place.is_dir():
-        raise TacitError(f"{place} is a directory; give a file, e.g. {place / f'results.{ending}'}")
-    other = {".csv": "csv", ".parquet": "parquet"}.get(place.suffix, ending)
-    if other != ending:
-        raise TacitError(f"{place} ends in .{other}, and --{ending} was asked for; give one of them")
-    results = Results.load(*args.runs)
-    written = (tables.write_parquet if parquet else tables.write_csv)(results.outcomes, place)
-    options.say(f"{len(results.outcomes)} runs: {written}")
+def run_theory(args: argparse.Namespace) -> int:
+    """Print the promises."""
+    game = options.game_of(args)
+    bounds = theory(game, epsilon=args.epsilon, confidence=args.confidence, exploration=args.exploration)
+    if args.json:
+        options.print_json({"game": args.game, **asdict(bounds)})
+        return 0
+    options.say(repr(game))
+    low, high = game.reward_range
+    options.say(
+        f"to be within ε = {bounds.epsilon:g} (reward units) with probability {1 - bounds.confidence:g}, "
+        f"where rewards have a span of {high - low:g}:"
+    )
+    options.say(f"  cce: K = S·A·H⁵·ι·span²/ε² = {bounds.episodes_cce:.3g} episodes (ι = {bounds.iota_cce:.2f})")
+    options.say(f"  ce:  K = S·A²·H⁵·ι·span²/ε² = {bounds.episodes_ce:.3g} episodes (ι = {bounds.iota_ce:.2f})")
+    if game.joint_actions <= 1024:
+        verdict = "this is a Markov potential game" if potential(game).holds else "this is NOT a Markov potential game"
+        options.say(f"{verdict}; what follows is about such games, with mismatch D = {bounds.mismatch:.4g}:")
+    else:
+        options.say(f"if this is a Markov potential game, with mismatch D = {bounds.mismatch:.4g}:")
+    if math.isinf(bounds.mismatch):
+        options.say("  the theorems promise nothing: some state can be reached and can be avoided, so D is infinite")
+    else:
+        options.say(f"  exact gradients: η = {bounds.exact_step:.3g}, T = {bounds.exact_iterations:.3g} iterations")
+        storm = bounds.storm
+        options.say(
+            f"  STORM: ε̃ = {storm['exploration']:.3g}, {_constants(storm)}; T = {storm['iterations']:.3g} episodes"
+        )
+        options.say(
+            f"    after T: M = {storm['M']:.3g}, mean of ‖G‖² ≤ {storm['bound']:.3g}; "
+            f"ε̃ costs {storm['exploration_cost']:.3g} of the gap"
+        )
+    _print_explored(bounds.explored, game.horizon * (high - low))
+    verdict = f"H³·S·A·span²/ε² = {bounds.lower_bound:.3g} episodes"
+    options.say(f"lower bound for any algorithm on some game of this size: {verdict}")
     return 0
+
+
+def _constants(constants: dict[str, float]) -> str:
+    return ", ".join(f"{key} = {constants[key]:.3g}" for key in ("sigma2", "L", "k", "w", "c"))
+
+
+def _print_explored(constants: dict[str, float], most: float) -> None:
+    """Print what holds for one ε̃, with no constant left out; no gap is larger than `most`."""
+    options.say(
+        f"  with ε̃ = {constants['exploration']:.3g} and no constant left out: D over ε̃-greedy policies = "
+        f"{constants['mismatch']:.4g} ({constants['deviating']:.4g} where one agent need not explore)"
+    )
+    options.say(f"    STORM: {_constants(constants)}; T = {constants['iterations']:.3g} episodes")
+    gap, cost = constants["gap"], constants["exploration_cost"]
+    sentence = f"nash gap of some iterate ≤ {gap:.3g} in expectation, of which ε̃ costs {cost:.3g}"
+    if gap >= most:
+        sentence += f"; no information, since no gap is above H·span = {most:.4g}"
+    options.say(f"    after T: M = {constants['M']:.3g}, mean of ‖G‖² ≤ {constants['bound']:.3g}; {sentence}")

@@ -82,12 +82,12 @@ def run_learners(args: argparse.Namespace) -> int:
     """Print them, one after the other."""
     from tacit import bandits, learners  # import the compiler
 
-    found = {"learners": _rows(learners.REGISTRY), "bandits": _rows(bandits.REGISTRY)}
+    registries = {"learners": _rows(learners.REGISTRY), "bandits": _rows(bandits.REGISTRY)}
     if args.json:
-        options.print_json(found)
+        options.print_json(registries)
         return 0
     out = options.console()
-    for kind, rows in found.items():
+    for kind, rows in registries.items():
         out.print(Text(kind, style="bold"), end="\n\n")
         for row in rows:
             out.print(Text.assemble((printable(row["name"]), "bold"), ": ", printable(row["summary"])))
@@ -122,12 +122,12 @@ def _rows(registry: Registry[Any]) -> list[dict[str, Any]]:
 
 def describe(factory: Callable[..., Any]) -> dict[str, str]:
     """Return what docstrings say of the parameters: of a class and its bases, or of the class that a function makes."""
-    made = factory if isinstance(factory, type) else _made(factory)
-    sources: list[Any] = [*reversed(inspect.getmro(made)), factory]
-    found: dict[str, str] = {}
+    described = factory if isinstance(factory, type) else _made(factory)
+    sources: list[Any] = [*reversed(inspect.getmro(described)), factory]
+    words_by_name: dict[str, str] = {}
     for source in sources:
-        found |= {key: words for key, words in _section(source.__doc__ or "").items() if words}
-    return found
+        words_by_name |= {key: words for key, words in _section(source.__doc__ or "").items() if words}
+    return words_by_name
 
 
 def _made(factory: Callable[..., Any]) -> type:
@@ -152,8 +152,8 @@ def _section(doc: str) -> dict[str, str]:
     ... ''')
     {'x': 'How far, in metres.', 'y': 'How far, in metres.'}
     """
-    found = docstring_parser.parse(doc, docstring_parser.DocstringStyle.NUMPYDOC).params
-    words = {param.arg_name: " ".join((param.description or "").split()) for param in found}
+    params = docstring_parser.parse(doc, docstring_parser.DocstringStyle.NUMPYDOC).params
+    words = {param.arg_name: " ".join((param.description or "").split()) for param in params}
     return {name.strip(): text for names, text in words.items() for name in names.split(",")}
 
 
@@ -204,9 +204,9 @@ def run_atlas(args: argparse.Namespace) -> int:
     data = _read_atlas(place)
     episodes = [count for count in atlas.EPISODES if args.learn and count <= args.learn]
 
-    def keep(found: dict[str, Any]) -> None:
+    def keep(checked: dict[str, Any]) -> None:
         if place is not None:
-            files.write_pieces(place, [json.dumps(options.finite(found), indent=1, ensure_ascii=False), "\n"])
+            files.write_pieces(place, [json.dumps(options.finite(checked), indent=1, ensure_ascii=False), "\n"])
 
     atlas.update(data, names, episodes=episodes, keep=keep, tell=options.tell)
     shown = {name: data[name] for name in names}
@@ -223,12 +223,12 @@ def _read_atlas(place: Path | None) -> dict[str, Any]:
     if place is None or not place.exists():
         return {}
     try:
-        found = json.loads(files.read_utf8(place))
+        document = json.loads(files.read_utf8(place))
     except ValueError:
-        found = None
-    if type(found) is not dict:
+        document = None
+    if type(document) is not dict:
         raise TacitError(f"{place} is no file of `tacit atlas --out`; name another, or one that is not there yet")
-    return found
+    return document
 
 
 def _list_atlas(as_json: bool) -> int:
@@ -244,22 +244,22 @@ def _list_atlas(as_json: bool) -> int:
     if as_json:
         options.print_json({"games": rows})
         return 0
-    told = [
+    lines = [
         (name, ", ".join(dict.fromkeys(one.question for one in e.figures)), e.source) for name, e in ENTRIES.items()
     ]
-    options.print_table(("game", "stated", "source"), told)
+    options.print_table(("game", "stated", "source"), lines)
     options.say("", f"{len(ENTRIES)} games; `tacit atlas NAME` compares what was stated, `tacit run atlas/NAME` learns")
     return 0
 
 
 def _introduce(name: str) -> None:
     """Print the rules of a game, its parameters, and who stated its figures."""
-    entry, known = ENTRIES[name], REGISTRY.parameters(f"atlas/{name}")
+    entry, parameters = ENTRIES[name], REGISTRY.parameters(f"atlas/{name}")
     rules = " ".join(entry.about.split())
     read = {"figure": "read there", "game": "derived from its rules", "": "derived, as the rules are"}[entry.read]
     options.say(
         f"atlas/{name}: {rules} `tacit show atlas/{name}` has the tables.",
-        f"parameters: {', '.join(f'{key}={value!r}' for key, value in known.items() if key != 'name')}",
+        f"parameters: {', '.join(f'{key}={value!r}' for key, value in parameters.items() if key != 'name')}",
         f"source: {entry.source}; its figures are {read}",
         "",
     )
@@ -284,8 +284,8 @@ def _print_checks(shown: dict[str, Any]) -> None:
         options.print_table(("game", "learner", "episodes", "gap", "kind", "values"), runs)
 
 
-def _numbers(found: Any) -> str:
-    several = np.atleast_1d(found).tolist()
+def _numbers(numbers: Any) -> str:
+    several = np.atleast_1d(numbers).tolist()
     return " ".join(cell_text(exact(drop_noise(one, 1.0)), 6) for one in several[:8]) + (
         " …" if len(several) > 8 else ""
     )

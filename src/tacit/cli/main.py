@@ -20,26 +20,23 @@ from tacit.core.errors import TacitError
 #: The module of this package that has each command, which is imported when the command is asked for, and what it does.
 COMMANDS = {
     "run": ("run", "let the agents of a game learn, over one or more seeds"),
-    "compare": ("choose", "which learner? let all that fit a game learn, and rank them by certified gap"),
-    "tune": ("choose", "look for better parameters of a learner on a game, by certified gap"),
+    "compare": ("run", "which learner? let all that fit a game learn, and rank them by certified gap"),
     "evaluate": ("evaluate", "compute values and gaps of stored policies anew, and show them beside the stored ones"),
-    "export": ("evaluate", "write stored runs as one tidy table: CSV or Parquet"),
+    "export": ("draw", "write stored runs as one tidy table: CSV or Parquet"),
     "plot": ("draw", "draw the reward and gap curves of stored runs"),
     "draw": ("draw", "draw a game's best responses or equilibria, a policy, play, or learning; GIF and HTML move"),
-    "report": ("view", "write results as one HTML file that opens offline"),
-    "view": ("view", "show results on a live page, while runs go on and after"),
-    "play": ("view", "take one agent's place against a learned policy, in the terminal or in the browser"),
-    "show": ("solve", "show a game: payoffs by state, transitions in words, agents and horizon"),
-    "solve": ("solve", "solve a game: its optimum, a cce, a ce or its nash equilibria"),
-    "theory": ("solve", "what the theorems promise for a game: episodes, steps, constants, the lower bound"),
-    "reproduce": ("reproduce", "the paper's figures, made anew, and a page of its claims"),
+    "report": ("draw", "write results as one page that opens offline, once or while runs go on"),
+    "play": ("play", "take one agent's place against a learned policy, in the terminal or on a page"),
+    "show": ("evaluate", "show a game: payoffs by state, transitions in words, agents and horizon"),
+    "solve": ("evaluate", "solve a game: its optimum, a cce, a ce or its nash equilibria"),
+    "theory": ("evaluate", "what the theorems promise for a game: episodes, steps, constants, the lower bound"),
     "atlas": ("listing", "games whose values others stated: list them, check them, let learners learn them"),
     "games": ("listing", "list the games that can be named, with their parameters"),
     "learners": ("listing", "list the learners and bandits that can be named, with parameters"),
 }
 
 #: Commands that end by themselves after Ctrl-C, with what was done.
-KEEPING = ("run", "compare", "tune", "reproduce", "view", "play", "solve")
+KEEPING = ("run", "compare", "report", "play", "solve")
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
@@ -48,17 +45,15 @@ EPILOG = """examples:
                                                    learn a coarse correlated equilibrium, 20 runs
   tacit run experiment.toml --out results/first    games × learners × seeds, stored and resumable
   tacit compare good-state                         which learner? ranked by certified gap, a minute or two
-  tacit tune good-state v-learning -o tuned.toml   better parameters for one learner
   tacit evaluate results/first                     the stored policies' values and gaps, computed anew
   tacit export results/first --csv                 one tidy table of all curves
   tacit plot results/first                         reward and gap curves
   tacit report results/first                       all of it as one page that opens offline
-  tacit view results/first                         a live page, while runs go on and after
+  tacit report results/first --watch               the same while runs go on: the page reloads itself
   tacit play chicken                               take an agent's place against a learned policy
   tacit draw shapley simplex -o cycle.gif          how mixed actions move while agents learn
   tacit solve good-state --game-set horizon=20     best total reward
   tacit solve chicken ce --json                    welfare-maximising correlated equilibrium
-  tacit reproduce --quick                          the paper's figures and claims with 5 seeds, a minute or two
 
 exit codes: 0 done, 1 some runs of several failed, 2 wrong usage or bad input, 130 interrupted"""
 
@@ -86,11 +81,11 @@ def parser(command: str | None = None) -> Parser:
     top.add_argument("--version", action="version", version=f"tacit {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name in COMMANDS if command is None else [command]:
-        file, told = COMMANDS[name]
+        file, purpose = COMMANDS[name]
         module = importlib.import_module(f"tacit.cli.{file}")
-        own = commands.add_parser(name, help=told)
-        getattr(module, f"add_{name}")(own)
-        own.set_defaults(run=getattr(module, f"run_{name}"))
+        command_parser = commands.add_parser(name, help=purpose)
+        getattr(module, f"add_{name}")(command_parser)
+        command_parser.set_defaults(run=getattr(module, f"run_{name}"))
     return top
 
 
@@ -125,8 +120,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:  # e.g. the disk is full; of files, `core/files.py` says which
-        told = str(error.strerror or error).lower()
-        options.tell(f"cannot write to {error.filename or 'standard output'}: {told}")
+        reason = str(error.strerror or error).lower()
+        options.tell(f"cannot write to {error.filename or 'standard output'}: {reason}")
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2

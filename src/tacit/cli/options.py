@@ -11,8 +11,7 @@ import json
 import math
 import sys
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from tacit.experiments import Progress as RunProgress
 
 GAME_HELP = (
-    "a name from `tacit games`; atlas/NAME; a game file (.npz, .dpomdp, .nfg, .efg, .prism); openspiel:NAME(ARGS); "
+    "a name from `tacit games`; atlas/NAME; a game file (.npz, .dpomdp, .nfg); openspiel:NAME(ARGS); "
     "or gymnasium:ID with a transition table, e.g. gymnasium:FrozenLake-v1"
 )
 
@@ -67,10 +66,10 @@ def add_many(parser: argparse.ArgumentParser, option: str, metavar: str, help: s
 def add_game(parser: argparse.ArgumentParser, more: str = "", **words: Any) -> None:
     """Add the GAME argument, which may be `more` than a game too, and its `--game-set`."""
     add(parser, "GAME", GAME_HELP + more)
-    told = "a parameter of the game, e.g. horizon=5 or actions=[2,3]; may be given several times"
-    add_many(parser, "--game-set", "KEY=VALUE", told, **words)
-    told = "a discount below 1 instead of a horizon: the same as --game-set discount=G"
-    add_many(parser, "--discount", "G", told, dest="game_set", type=_as_setting, **words)
+    help = "a parameter of the game, e.g. horizon=5 or actions=[2,3]; may be given several times"
+    add_many(parser, "--game-set", "KEY=VALUE", help, **words)
+    help = "a discount below 1 instead of a horizon: the same as --game-set discount=G"
+    add_many(parser, "--discount", "G", help, dest="game_set", type=_as_setting, **words)
 
 
 def _as_setting(discount: str) -> str:
@@ -87,20 +86,20 @@ def _as_setting(discount: str) -> str:
 
 def add_runs(parser: argparse.ArgumentParser) -> None:
     """Add directories of stored runs."""
-    told = "directories of runs, or of many runs (the --out of a run)"
-    parser.add_argument("runs", metavar="RUN_DIR", nargs="+", help=told)
+    help = "directories of runs, or of many runs (the --out of a run)"
+    parser.add_argument("runs", metavar="RUN_DIR", nargs="+", help=help)
 
 
 def add_import(parser: argparse.ArgumentParser) -> None:
     """Add `--import`."""
-    told = "run this script first, to make games, learners and bandits of your own known; may be repeated"
-    add_many(parser, "--import", "FILE.py", told, dest="scripts")
+    help = "run this script first, to make games, learners and bandits of your own known; may be repeated"
+    add_many(parser, "--import", "FILE.py", help, dest="scripts")
 
 
 def add_named(parser: argparse.ArgumentParser) -> None:
     """Add `--game`, which allows code that results name."""
-    told = "allow the Python code of this game, which the results name; without it no code that they name is run"
-    add_many(parser, "--game", "GAME", told)
+    help = "allow the Python code of this game, which the results name; without it no code that they name is run"
+    add_many(parser, "--game", "GAME", help)
 
 
 def add_seconds(parser: argparse.ArgumentParser) -> None:
@@ -157,8 +156,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 (of for of in (str, float) if of.__name__ in str(one.type)), int
             )  # text is checked with the rest
             words |= {"metavar": one.metadata["metavar"], "type": kind}
-        old = [f"--{one.metadata['old']}"] if one.metadata["old"] else []
-        parser.add_argument(flag(name), *old, **words)
+        parser.add_argument(flag(name), **words)
 
 
 _AUTO = {"auto": None, "yes": True, "no": False}
@@ -175,10 +173,10 @@ def flag(name: str) -> str:
 
 def given_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return those of the options of a run that were given, checked under the names that they have here."""
-    given = {name: getattr(args, name, None) for name in FIELDS}
+    values = {name: getattr(args, name, None) for name in FIELDS}
     return {
         name: check_option(name, _AUTO.get(value, value), flag(name))
-        for name, value in given.items()
+        for name, value in values.items()
         if value is not None
     }
 
@@ -189,21 +187,21 @@ def settings(option: str, pairs: Iterable[str]) -> dict[str, Any]:
     >>> settings("--set", ["slip=0.1", "start=uniform", "stationary=true"])
     {'slip': 0.1, 'start': 'uniform', 'stationary': True}
     """
-    found: dict[str, Any] = {}
+    params: dict[str, Any] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not key or not equals:
             example = "horizon=5" if option == "--game-set" else "bonus=0.1"
             raise TacitError(f"{option} {brief(pair)} is not KEY=VALUE, e.g. {example}")
-        if key in found:
+        if key in params:
             raise TacitError(f"{option} gives {brief(key)} twice; give it once")
         try:
-            found[key] = {"True": True, "False": False, "None": None}[text] if text in _PYTHON else json.loads(text)
+            params[key] = {"True": True, "False": False, "None": None}[text] if text in _PYTHON else json.loads(text)
         except ValueError:
-            found[key] = text
+            params[key] = text
         except RecursionError:
             raise TacitError(f"{option} gives {brief(key)} a value that is nested too deeply") from None
-    return found
+    return params
 
 
 _PYTHON = ("True", "False", "None")
@@ -277,17 +275,18 @@ class _Console(Console):
 
 _EVERY_SECONDS = 5.0
 _TITLE = 80  # characters
-_RATE_SECONDS = 10.0  # the rate is that of the last seconds
-_PLACES = 6  # machines that are named
+
+
+#: Shows a text, how much is done, and of how much where that is known.
+_Show = Callable[[str, float, int | None], None]
 
 
 class Shown:
     """Call it with a `Progress`; `say` prints a line beside it, each text once."""
 
-    def __init__(self, show: Callable[[str, float, int], None], say: Callable[[str], None]) -> None:
+    def __init__(self, show: _Show, say: Callable[[str], None]) -> None:
         self._show, self._say = show, say
         self._said: set[str] = set()
-        self._seen: deque[tuple[float, int, int]] = deque()
 
     def say(self, text: str) -> None:
         """Print a line beside the progress."""
@@ -296,49 +295,17 @@ class Shown:
             self._say(text)
 
     def __call__(self, at: RunProgress) -> None:
-        """Show runs done, failed and running, episodes a second and the time left."""
-        now = time.perf_counter()
-        self._seen.append((now, at.episodes, at.steps))
-        while now - self._seen[0][0] > _RATE_SECONDS and len(self._seen) > 2:
-            self._seen.popleft()
+        """Show runs done, failed and running, and episodes."""
         text = f"{at.done}/{at.runs} runs"
         text += f", {at.failed} failed" if at.failed else ""
-        text += _running(at.running)
-        text += f", {at.episodes:,} episodes" if at.total is None else ""
-        if at.total is not None and at.episodes >= at.total:
-            text += ", storing results" if at.done + at.failed < at.runs else ""
-        else:
-            seconds, played = now - self._seen[0][0], at.episodes - self._seen[0][1]
-            if seconds > 0 and played > 0:
-                steps = (at.steps - self._seen[0][2]) / seconds
-                text += f", {played / seconds:,.0f} episodes/s"
-                text += f" ({steps:,.0f} steps/s)" if steps > 0 else ""  # not everything that is watched counts steps
-            if at.left is not None:
-                text += f", {'at least ' if at.unknown else ''}{_clock(at.left)} left"
-        if at.reward is not None and at.done + at.failed < at.runs:
-            text += f", reward {at.reward:.4g}"
-        if at.total is None:
-            self._show(text, at.done / at.runs if at.share is None else at.share, 1)
-        else:
-            self._show(text, at.episodes, at.total)
-
-
-def _running(running: Mapping[str, int]) -> str:
-    """Say how many runs take place, and where if there are several machines.
-
-    >>> _running({"node1": 2, "node2": 1}), _running({"node1": 2})
-    (', 3 running (node1: 2, node2: 1)', ', 2 running')
-    """
-    if not running:
-        return ""
-    places = [f"{where}: {count}" for where, count in sorted(running.items())]
-    more = f", and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
-    named = f" ({', '.join(places[:_PLACES])}{more})" if len(places) > 1 else ""
-    return f", {sum(running.values())} running{named}"
+        text += f", {at.running} running" if at.running else ""
+        self._show(f"{text}, {at.episodes:,} episodes", at.episodes, at.total)
 
 
 @contextmanager
-def _line(title: str, told: str = "") -> Iterator[tuple[Callable[[str, float, int], None], Callable[[str], None]]]:
+def _line(
+    title: str, told: str = ""
+) -> Iterator[tuple[Callable[[str, float, int | None], None], Callable[[str], None]]]:
     """Give two functions: one shows what is told, how much is done and of how much; the other prints a line beside it.
 
     On a terminal what is shown is a live line, which begins with `told`; elsewhere a plain line now and then.
@@ -347,14 +314,14 @@ def _line(title: str, told: str = "") -> Iterator[tuple[Callable[[str, float, in
     if not sys.stderr.isatty():
         yield _print_now_and_then(name), tell
         return
-    from rich.progress import BarColumn, Progress, TextColumn  # not every command needs them
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # not every command needs them
 
     columns = [TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[told]}")]
     console = Console(file=sys.stderr, highlight=False)
-    with Progress(columns[0], BarColumn(), columns[1], console=console, transient=True) as bar:
+    with Progress(columns[0], BarColumn(), columns[1], TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task(name, total=None, told=told)
 
-        def show(told: str, done: float, total: int) -> None:
+        def show(told: str, done: float, total: int | None) -> None:
             bar.update(task, completed=done, total=total, told=told)
 
         def say(line: str) -> None:
@@ -377,39 +344,14 @@ def steps_on_stderr(title: str) -> Iterator[Callable[[str, int, int], None]]:
         yield lambda what, done, total: show(printable(what, 200), done, total)
 
 
-@contextmanager
-def count_on_stderr(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show how many of some things are done, and about how long the rest will take."""
-    begun = time.perf_counter()
-
-    def left(done: int) -> str:
-        text = f"{done}/{total} runs"
-        seconds = time.perf_counter() - begun
-        return f"{text}, {_clock(seconds / done * (total - done))} left" if 0 < done < total else text
-
-    with steps_on_stderr(title) as show:
-        yield lambda done: show(left(done), done, max(total, 1))
-
-
-def _print_now_and_then(title: str) -> Callable[[str, float, int], None]:
+def _print_now_and_then(title: str) -> _Show:
     last = time.perf_counter()
 
-    def show(told: str, done: float, total: int) -> None:
+    def show(text: str, done: float, total: int | None) -> None:
         nonlocal last
         if time.perf_counter() - last >= _EVERY_SECONDS:
             last = time.perf_counter()
-            print(f"{title}: {100 * done / total:.0f} %, {told}", file=sys.stderr, flush=True)
+            share = f"{100 * done / total:.0f} %, " if total else ""
+            print(f"{title}: {share}{text}", file=sys.stderr, flush=True)
 
     return show
-
-
-def _clock(seconds: float) -> str:
-    """Return a time as people say it.
-
-    >>> _clock(59), _clock(61), _clock(7322)
-    ('59 s', '1 min 01 s', '2 h 02 min')
-    """
-    s = round(seconds)
-    if s < 60:
-        return f"{s} s"
-    return f"{s // 60} min {s % 60:02d} s" if s < 3600 else f"{s // 3600} h {s % 3600 // 60:02d} min"

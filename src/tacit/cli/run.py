@@ -1,16 +1,17 @@
-"""`tacit run`: learn over seeds and tell how good the result is."""
+"""`tacit run`: learn over seeds and tell how good the result is; `tacit compare`: which learner for one game."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
-from tacit.core import check
+from tacit.core import check, files
 from tacit.core.display import count, drop_noise, few_numbers, interval, number
 from tacit.core.errors import TacitError
 from tacit.options import Options
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.experiments.results import FailedRun
 
 USAGE = """tacit run GAME [LEARNER] [--episodes K] [--gap G] [--seconds T] [options]
-       tacit run FILE.toml [--out DIR] [--on WHERE] [--shard I/N] [--timeout S] [--json]"""
+       tacit run FILE.toml [--out DIR] [--on WHERE] [--timeout S] [--json]"""
 
 #: Episodes where nothing else is asked for: a small gap in most small games.
 EPISODES = 10_000
@@ -33,7 +34,7 @@ EPILOG = """a file, say experiment.toml, runs every game with every learner and 
   seeds = 20                 # how many; first_seed = 0 is the first
   points = 100               # rows of each curve
   # certify = true           # false: no certificate; left out: for games of at most 1024 joint actions
-  # prefer = "welfare"       # look for the best equilibrium, from several starts; starts = 4 says how many
+  # prefer = "welfare"       # of candidates with gaps close to the smallest, return the best
   # visits_per_stage = 8     # keep and certify so many visits of each stage instead of all
   # keep = false             # do not store the policies
 
@@ -50,12 +51,10 @@ with --out DIR every run has a directory of its own: spec.toml, curve.jsonl (one
 happens), summary.json, policy.npz. Kill or interrupt it and run the same command to resume: it ends with the same bits.
 Finished runs are not run again, failed ones are; several processes may share a DIR.
 
---on WHERE: threads[:N] · processes[:N] · ray[:ADDRESS] · dask[:SCHEDULER]. Results are the same everywhere, and no
-shared disk is needed: this process alone writes to DIR. Without an address, `ray` and `dask` start a cluster on
-this machine that is private to this command; `ray:auto` joins the one that Ray finds (RAY_ADDRESS), and `dask` the one
-that DASK_SCHEDULER_ADDRESS names. A worker that dies costs its own job some time; a job whose workers die three times,
-that raises, or that takes longer than --timeout counts as failed, and the others go on. --shard 3/50 runs the third of
-fifty parts, for job arrays (see the page "From a laptop to a cluster" of the documentation).
+--on WHERE: threads[:N] · processes[:N] · ray:ADDRESS (ray:auto for the one that Ray finds) · dask:ADDRESS. Results are
+the same everywhere, and no shared disk is needed: this process alone writes to DIR. A run whose workers die three
+times, that raises, or that takes longer than --timeout counts as failed, and the others go on. In a job array every
+task runs the same command with the same DIR, and they share the runs.
 
 --import FILE.py runs a script of yours first, which makes your own games, learners and bandits known, e.g. by
 tacit.learners.REGISTRY.add("mine", Mine). An experiment may list the scripts it needs (scripts = ["mine.py"]); they are
@@ -68,8 +67,7 @@ it.
 examples:
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1 --out results/first
   tacit run experiment.toml --out results/first
-  tacit run experiment.toml --out results/first --on ray:10.0.0.1:6379 --timeout 3600
-  tacit run experiment.toml --out results/first --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
+  tacit run experiment.toml --out results/first --on ray:10.0.0.1:6379
   tacit run dectiger.dpomdp stage-v-cce --game-set horizon=10 --episodes 50000 --set bonus=0.1
   tacit run "openspiel:goofspiel(num_cards=3,points_order=descending)" stage-v-cce --episodes 50000
   tacit run pettingzoo:pettingzoo.classic.rps_v2 stage-v-cce --episodes 5000 --game-set max_cycles=1
@@ -91,24 +89,17 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
     options.add_options(parser)
     options.add(parser, "--seeds N", "number of runs, with seeds s, s+1, … (1)", kind=int)
-    told = "a parameter of the learner, e.g. bonus=0.1 or preset=paper; may be given several times"
-    options.add_many(parser, "--set", "KEY=VALUE", told, default=None)
-    options.add(
-        parser,
-        "--steps WHICH",
-        "what steps have in common, as --set steps=WHICH: 'each' has a policy of its own, 'shared' one for all, "
-        "'adaptive' ever smaller groups; sharing pays in long games that are the same at every step (each)",
-    )
+    help = "a parameter of the learner, e.g. bonus=0.1 or preset=paper; may be given several times"
+    options.add_many(parser, "--set", "KEY=VALUE", help, default=None)
     options.add(parser, "--out DIR", "store the runs in DIR, and resume those that are there")
     options.add(
         parser,
         "--on WHERE",
-        "where runs take place: threads[:N], processes[:N], ray[:ADDRESS] or dask[:SCHEDULER] (threads; for "
+        "where runs take place: threads[:N], processes[:N], ray:ADDRESS or dask:ADDRESS (threads; for "
         "environments, processes)",
     )
     options.add(parser, "--workers N", "runs at once (the number of cores, or what the cluster has)", kind=int)
-    options.add(parser, "--timeout S", "seconds after which a run is ended as failed", kind=float)
-    options.add(parser, "--shard I/N", "run the I-th of N parts, counted from 1: for job arrays")
+    options.add(parser, "--timeout S", "seconds after which a run is ended as failed (threads, processes)", kind=float)
     options.add_import(parser)
     options.add(parser, "--checkpoint-every S", "seconds between checkpoints (30; the first after 1, 2, 4, …)", 30.0)
     options.add(parser, "--json", "print one JSON document on stdout")
@@ -140,7 +131,6 @@ def run_run(args: argparse.Namespace) -> int:
                 progress=progress,
                 note=progress.say,
                 timeout=args.timeout,
-                shard=args.shard,
             )
     except KeyboardInterrupt:
         options.tell(f"interrupted before any run ended; {_resume(args.out)}")
@@ -156,15 +146,15 @@ def run_run(args: argparse.Namespace) -> int:
             {"game": one.spec.game.name, "learner": one.spec.label, "seed": one.spec.seed, "sentence": one.sentence}
             for one in results.failures
         ]
-        listed = file or len(summaries) != 1  # none: all failed, or a shard without a run
+        listed = file or len(summaries) != 1  # none: all failed
         document = {"name": experiment.name, "runs": summaries} if listed else summaries[0]
         options.print_json({**document, "failures": failures})
     else:
         _print(results, summaries, args.out)
     if results.interrupted:
         done = sum(not one.interrupted for one in results.outcomes)
-        told = "1 run is" if done == 1 else f"{done} runs are"
-        options.tell(f"interrupted; {told} done, the others are not; {_resume(args.out)}")
+        count_done = "1 run is" if done == 1 else f"{done} runs are"
+        options.tell(f"interrupted; {count_done} done, the others are not; {_resume(args.out)}")
     return 130 if results.interrupted else 1 if results.failures else 0
 
 
@@ -186,11 +176,7 @@ ENVIRONMENT = "pettingzoo:"
 def _from_file(args: argparse.Namespace) -> Experiment:
     from tacit.experiments import Experiment, scripts
 
-    beside = [
-        f"--{name.replace('_', '-')}"
-        for name in ("seeds", "set", "steps", "game_set")
-        if getattr(args, name) is not None
-    ]
+    beside = [f"--{name.replace('_', '-')}" for name in ("seeds", "set", "game_set") if getattr(args, name) is not None]
     beside = ["a LEARNER"] * (args.learner is not None) + [*map(options.flag, options.given_options(args)), *beside]
     if beside:
         raise TacitError(f"{beside[0]} is given beside {args.game}; an experiment's file says it itself")
@@ -205,10 +191,10 @@ def _from_file(args: argparse.Namespace) -> Experiment:
 
 def _from_line(args: argparse.Namespace) -> Experiment:
     game_params = options.settings("--game-set", args.game_set or [])
-    params = options.settings("--set", args.set or []) | ({} if args.steps is None else {"steps": args.steps})
-    given = options.given_options(args)
-    if not {"episodes", "gap", "seconds"} & given.keys():
-        given["episodes"] = EPISODES
+    params = options.settings("--set", args.set or [])
+    limits = options.given_options(args)
+    if not {"episodes", "gap", "seconds"} & limits.keys():
+        limits["episodes"] = EPISODES
 
     from tacit.experiments import Experiment, GameSpec, LearnerSpec  # imports the compiler
     from tacit.experiments.spec import default_learner, sweep
@@ -222,7 +208,7 @@ def _from_line(args: argparse.Namespace) -> Experiment:
         games=(game,),
         learners=(LearnerSpec(learner, params),),
         seeds=1 if args.seeds is None else args.seeds,
-        options=Options(**given),
+        options=Options(**limits),
         scripts=tuple(args.scripts),
     )
 
@@ -247,8 +233,8 @@ def _print(results: Results, summaries: list[dict[str, Any]], place: str | None)
         options.say(f"{group.learner} on {group.outcomes[0].game}")
         exact = {key: summary[key] for key in ("reward", "rewards", "value", "welfare", "optimum", "gap", "candidates")}
         _print_one(summary | drop_noise(exact, group.scale), group.outcomes)
-        for told in group.advice():
-            options.say(told)
+        for advice in group.advice():
+            options.say(advice)
     if place is not None:
         options.say(f"stored in {place}")
 
@@ -266,13 +252,13 @@ def _what_stopped(summary: dict[str, Any]) -> str:
         "memory": "memory had no room for more of the record: results depend on the machine",
         "interrupted": "by Ctrl-C",
     }
-    found: dict[str, list[int]] = {}
+    by_reason: dict[str, list[int]] = {}
     for ended, done in zip(summary["ended"], summary["episodes_done"], strict=True):
-        found.setdefault(ended, []).append(done)
+        by_reason.setdefault(ended, []).append(done)
     parts = []
-    for ended, done in found.items():
+    for ended, done in by_reason.items():
         after = f"{min(done):,}" if min(done) == max(done) else f"{min(done):,} to {max(done):,}"
-        which = "" if len(found) == 1 else f"{len(done)} of {summary['seeds']} seeds "
+        which = "" if len(by_reason) == 1 else f"{len(done)} of {summary['seeds']} seeds "
         parts.append(f"{which}after {after} episodes ({words[ended]})")
     return f"stopped {', '.join(parts)}"
 
@@ -289,18 +275,17 @@ def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
         options.say(stopped)
     about = "mean [95 % bootstrap interval]; " if reward["ci95"][0] < reward["ci95"][1] else ""
     spread = f" ({about}standard deviation {reward['std']:.3g} over {seeds})" if summary["seeds"] > 1 else ""
-    each, own = summary["rewards"], ""
+    each, by_agent = summary["rewards"], ""
     if max(each) - min(each) > 1e-9 * max(1.0, *map(abs, each)):
-        own = f"; of each agent on average: {few_numbers(each, 8)}"
+        by_agent = f"; of each agent on average: {few_numbers(each, 8)}"
     size = interval(reward["mean"], *reward["ci95"])
-    options.say(f"reward of agent 0, last tenth of the episodes: {size}{spread}{own}")
+    options.say(f"reward of agent 0, last tenth of the episodes: {size}{spread}{by_agent}")
     if summary["value"] is not None:
         options.say(_worth(summary))
     if gap is not None:
         how, kind = {
             "exact": ("exactly", "exact"),
             "certificate": ("at most", "certificate: a proven upper bound"),
-            "model": ("at most", "from the model's counts, with probability 0.99"),
             "model-free": ("at most", "each agent's own bound"),
             "estimate": ("about", "each agent's own estimate, no bound"),
         }[gap["source"]]
@@ -308,13 +293,15 @@ def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
         size = f"{gap['mean']:.4g}"
         if summary["seeds"] > 1:
             size += f" on average, {gap['max']:.4g} in the worst seed"
-        known = sum(one.gap is not None and one.gap.informative for one in outcomes)
-        if known == 0:
-            told = f"{gap['kind']} gap of {whose}: no information yet ({kind}, no better than H·span)"
+        informative = sum(one.gap is not None and one.gap.informative for one in outcomes)
+        if informative == 0:
+            sentence = f"{gap['kind']} gap of {whose}: no information yet ({kind}, no better than H·span)"
         else:
-            told = f"{gap['kind']} gap of {whose}: {how} {size} ({kind}, the largest of all agents{_shares(gap)})"
-            told += "" if known == len(outcomes) else f"; no information yet in {len(outcomes) - known} seeds"
-        options.say(told)
+            sentence = f"{gap['kind']} gap of {whose}: {how} {size} ({kind}, the largest of all agents{_shares(gap)})"
+            sentence += (
+                "" if informative == len(outcomes) else f"; no information yet in {len(outcomes) - informative} seeds"
+            )
+        options.say(sentence)
         if len(summary["candidates"]) > 1:
             others = "; ".join(f"{name} {_candidate(one)}" for name, one in summary["candidates"].items())
             options.say(f"candidates: {others}")
@@ -324,9 +311,9 @@ def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
 def _worth(summary: dict[str, Any]) -> str:
     """Say what the policy is worth to each agent and to all of them, and how much there is to gain."""
     welfare, best = summary["welfare"], summary["optimum"]
-    told = f"value of the policy for each agent: {few_numbers(summary['value'], 8)}"
-    told += f"; welfare (their sum): {interval(welfare['mean'], *welfare['ci95'])}"
-    return told if best is None else f"{told}; the optimum is {number(best)}"
+    sentence = f"value of the policy for each agent: {few_numbers(summary['value'], 8)}"
+    sentence += f"; welfare (their sum): {interval(welfare['mean'], *welfare['ci95'])}"
+    return sentence if best is None else f"{sentence}; the optimum is {number(best)}"
 
 
 def _chosen(outcomes: list[Outcome]) -> str:
@@ -347,3 +334,70 @@ def _shares(gap: dict[str, Any]) -> str:
     """Say how large a gap is beside that of uniform play, and beside the range of values."""
     parts = {"of_uniform": "of uniform play's", "of_range": "of the range of values"}
     return "".join(f"; {100 * gap[key]:.3g} % {words}" for key, words in parts.items() if gap[key] is not None)
+
+
+TABLE, FIGURE = "comparison.json", "comparison.png"
+
+COMPARE_EPILOG = """\
+Each run is judged by its policy, the best of its candidates (the average over all episodes, the recent one, the last
+iterate; of gaps that hardly differ, the one that all agents prefer), and the judge is a proof: an exact gap, or a
+certificate, which is an upper bound. Of a product policy the nash, ce and cce gaps are the same number; a ce gap
+bounds the cce gap of the same policy, but not the other way round.
+Learners that learn from tables see what no agent sees.
+
+--seconds is for all runs together and shared evenly, compilation left out; one run takes place at a time, so that none
+slows another. How far learners come depends on the machine. With --episodes it does not.
+
+examples:
+  tacit compare good-state                                   all learners, a minute or two
+  tacit compare good-state --seconds 600 --seeds 5 --out results/good-state
+  tacit compare chicken --learners adaptive-v-cce npg --episodes 10000 --json"""
+
+
+def add_compare(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Let learners learn a game, each for the same budget, and rank them by the gap that is proven of "
+        "their best policies.",
+        COMPARE_EPILOG,
+    )
+    options.add_game(parser)
+    options.add(parser, "--learners LEARNER", "names from `tacit learners` (all that are registered)", nargs="+")
+    options.add(parser, "--seconds T", "time for all runs together, shared evenly (60)", kind=float)
+    options.add(parser, "--episodes K", "episodes of each run, instead", kind=int)
+    options.add(parser, "--seeds N", "seeds s, s+1, … (3)", 3)
+    options.add(parser, "--seed S", "the first seed (0)", 0)
+    options.add(parser, "--certify", "yes: games of more than 1024 joint actions too", "auto", choices=["auto", "yes"])
+    options.add(parser, "--workers N", "runs at once (1; with --episodes, the cores)", kind=int)
+    options.add_import(parser)
+    options.add(parser, "--json", "print one JSON document on stdout")
+    options.add(parser, "--out DIR", f"store the runs there, {TABLE} and {FIGURE}")
+
+
+def run_compare(args: argparse.Namespace) -> int:
+    """Compare, and print the table; 130 where Ctrl-C ended it early, 1 where a learner that was named failed."""
+    options.check_counts(args, seeds=1, workers=1)
+    budget = {**options.given_options(args), "seeds": args.seeds, "workers": args.workers}
+
+    from tacit.experiments import GameSpec, compare, scripts  # imports the compiler
+    from tacit.figures import save_figure
+    from tacit.figures.results import comparison_figure
+
+    scripts.run(args.scripts)
+    game = GameSpec(args.game, options.settings("--game-set", args.game_set))
+    place = None if args.out is None else files.path(args.out)
+    with options.progress_on_stderr(f"{args.game}: comparing") as progress:
+        comparison = compare(game, args.learners, progress=progress, out=place, **budget)
+    document = {"game": game.name, "game_params": game.params, **comparison.document()}
+    if place is not None:
+        files.write(place / TABLE, json.dumps(options.finite(document), indent=2).encode())
+        save_figure(comparison_figure(comparison), place / FIGURE)
+        document["figure"] = str(place / FIGURE)
+    if args.json:
+        options.print_json(document)
+    else:
+        options.print_document(comparison.table())
+        options.say(*([] if place is None else [f"stored in {place}: the runs, {TABLE}, {FIGURE}"]))
+    failed = comparison.left_out and args.learners
+    return 130 if comparison.results.interrupted else 1 if failed else 0

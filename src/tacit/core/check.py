@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import math
 import numbers
@@ -191,13 +192,13 @@ def names(what: str, value: object, count: int) -> tuple[str, ...]:
     Traceback (most recent call last):
     tacit.core.errors.TacitError: state_names has 'up' more than once; names must differ
     """
-    found = tuple(list_of(what, value, "strings", count=count))
-    if not all(isinstance(name, str) for name in found):
+    strings = tuple(list_of(what, value, "strings", count=count))
+    if not all(isinstance(name, str) for name in strings):
         raise TacitError(f"{what} is {brief(value)}; it must be a list of {count} strings")
-    twice = [name for name, times in Counter(found).items() if times > 1]
+    twice = [name for name, times in Counter(strings).items() if times > 1]
     if twice:
         raise TacitError(f"{what} has {twice[0]!r} more than once; names must differ")
-    return found
+    return strings
 
 
 def function(name: str, value: object, *, needed: bool = False) -> Any:
@@ -212,6 +213,14 @@ def function(name: str, value: object, *, needed: bool = False) -> Any:
     raise TacitError(f"{name} is {brief(value)}; it must be a function")
 
 
+def plain_fields(instance: Any) -> None:
+    """Turn NumPy numbers in the fields of a frozen dataclass into Python's, before they are checked."""
+    for field in dataclasses.fields(instance):
+        number = getattr(instance, field.name)
+        if isinstance(number, np.generic):
+            object.__setattr__(instance, field.name, number.item())
+
+
 def uniform(u: float) -> None:
     """Check a number that stands for a draw from [0, 1)."""
     if not real("u", u, least=0) < 1:
@@ -223,16 +232,16 @@ def array(name: str, value: npt.ArrayLike | Owned[Any]) -> FloatArray:
 
     It is copied, so that a later change by the caller never reaches the game, unless it is `Owned`.
     """
-    inner, own = unwrap(value)
+    inner, owned = unwrap(value)
     refuse_masked(name, inner)
     try:
-        found = np.asarray(inner)
+        values = np.asarray(inner)
     except (ValueError, TypeError, OverflowError):
         raise TacitError(f"{name} is not a rectangular array of numbers: {brief(inner)}") from None
-    if found.dtype.kind not in "biuf":
-        raise TacitError(f"{name} holds {found.dtype} values ({brief(inner)}); it must be an array of real numbers")
+    if values.dtype.kind not in "biuf":
+        raise TacitError(f"{name} holds {values.dtype} values ({brief(inner)}); it must be an array of real numbers")
     made = isinstance(inner, list | tuple)  # other objects may have given an array that they keep
-    return freeze(name, Owned(found) if made or own else found, np.float64)
+    return freeze(name, Owned(values) if made or owned else values, np.float64)
 
 
 Axis = str | tuple[str, tuple[int, ...]]  # a name, or a name and the shape that the axis flattens

@@ -12,6 +12,7 @@ called: `cli/options.py` and `figures/style.py`.
 from __future__ import annotations
 
 import html
+import io
 import json
 import math
 import unicodedata
@@ -22,6 +23,9 @@ from functools import cached_property
 from typing import Any
 
 Cell = str | float | int | Fraction | None
+
+#: The width of plain text, in which no table is folded.
+_WIDE = 100_000
 
 
 @dataclass(frozen=True)
@@ -49,14 +53,13 @@ class Table:
             yield [cell_text(cell) for cell in row]
 
     def __str__(self) -> str:
-        lines = [[printable(name) for name in self.columns], *self.cells()]
-        widths = [max(len(line[k]) for line in lines) for k in range(len(self.columns))]
-        right = self._right()
-        written = [printable(self.title)] if self.title else []
-        for line in lines:
-            padded = [text.rjust(w) if r else text.ljust(w) for text, w, r in zip(line, widths, right, strict=True)]
-            written.append("  ".join(padded).rstrip())
-        return "\n".join(written)
+        from rich.console import Console
+
+        text = io.StringIO()
+        table = self._drawn(None)
+        Console(file=text, width=_WIDE, color_system=None).print(table, end="")
+        lines = [printable(self.title)] if self.title else []
+        return "\n".join([*lines, *(line.rstrip() for line in text.getvalue().splitlines())])
 
     def _right(self) -> list[bool]:
         """Return which columns hold numbers."""
@@ -66,11 +69,17 @@ class Table:
     def __rich__(self) -> Any:
         """Return the table as rich draws it."""
         from rich import box
+        from rich.console import Group
+        from rich.text import Text
+
+        title = [Text(printable(self.title), style="bold")] if self.title else []
+        return Group(*title, self._drawn(box.SIMPLE_HEAD))
+
+    def _drawn(self, box: Any) -> Any:
         from rich.table import Table as Drawn
         from rich.text import Text
 
-        title = Text(printable(self.title), style="bold") if self.title else None
-        drawn = Drawn(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        drawn = Drawn(box=box, pad_edge=False)
         for name, right in zip(self.columns, self._right(), strict=True):
             drawn.add_column(Text(printable(name)), justify="right" if right else "left")
         for row in self.cells():
@@ -178,17 +187,17 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-def drop_noise(found: Any, scale: float) -> Any:
+def drop_noise(values: Any, scale: float) -> Any:
     """Return numbers, also those in lists and dicts, with 0 for what is only rounding beside values of that scale.
 
     >>> drop_noise({"mean": 1e-18, "ci95": [-2e-17, 0.5]}, 2.0)
     {'mean': 0.0, 'ci95': [0.0, 0.5]}
     """
-    if isinstance(found, dict):
-        return {key: drop_noise(one, scale) for key, one in found.items()}
-    if isinstance(found, list):
-        return [drop_noise(one, scale) for one in found]
-    return 0.0 if isinstance(found, float) and abs(found) <= 1e-12 * scale else found
+    if isinstance(values, dict):
+        return {key: drop_noise(one, scale) for key, one in values.items()}
+    if isinstance(values, list):
+        return [drop_noise(one, scale) for one in values]
+    return 0.0 if isinstance(values, float) and abs(values) <= 1e-12 * scale else values
 
 
 #: The largest denominator that is shown. Two such fractions differ by 1e-6 at least, so that a float is near one alone.
@@ -273,13 +282,13 @@ def printable(text: object, limit: int | None = None) -> str:
     >>> print(printable("red \\x1b[31m, reversed \\u202e, two\\nlines"))
     red \\x1b[31m, reversed \\u202e, two\\nlines
     """
-    found = str(text)
-    if limit is not None and len(found) > limit:
-        found = found[: limit - 1] + "…"
-    if found.isascii() and found.isprintable():
-        return found
+    shown = str(text)
+    if limit is not None and len(shown) > limit:
+        shown = shown[: limit - 1] + "…"
+    if shown.isascii() and shown.isprintable():
+        return shown
     return "".join(
-        char.encode("unicode_escape").decode() if unicodedata.category(char) in _OBEYED else char for char in found
+        char.encode("unicode_escape").decode() if unicodedata.category(char) in _OBEYED else char for char in shown
     )
 
 

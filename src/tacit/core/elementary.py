@@ -77,8 +77,8 @@ def exp(x: float) -> float:
     """
     if not abs(x) < _MOST:
         return 0.0 if x < 0.0 else x * math.inf  # nan for nan
-    found: float = exp_less(x, 0.0)
-    return found
+    power: float = exp_less(x, 0.0)
+    return power
 
 
 def log(x: float) -> float:
@@ -101,8 +101,8 @@ def log(x: float) -> float:
     if not 0.0 < x < math.inf:
         return -math.inf if x == 0.0 else x if x > 0.0 else math.nan
     high, low = log_in_two(x * _TWO_54, 54.0) if x < _NORMAL else log_in_two(x, 0.0)
-    found: float = high + low
-    return found
+    logarithm: float = high + low
+    return logarithm
 
 
 def pow(x: float, y: float) -> float:
@@ -136,8 +136,8 @@ def pow(x: float, y: float) -> float:
     upper, part = upper - (upper - y), part - (part - high)
     lower, rest = y - upper, high - part
     taken = ((product - upper * part) - upper * rest - lower * part) - lower * rest
-    found: float = exp_less(product, taken - y * low)
-    return found
+    power: float = exp_less(product, taken - y * low)
+    return power
 
 
 def exp_less(x, less):

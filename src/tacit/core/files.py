@@ -160,10 +160,10 @@ def read(place: Path, *, limit: int | None = None, spread: int = 1) -> bytes:
         if limit is not None and size > limit:
             raise TacitError(f"{place} has {memory.human(size)}; such a file has at most {memory.human(limit)}")
         memory.require(spread * size, f"{place}")
-        found = stream.read(size + 1)
-    if len(found) > size:
+        content = stream.read(size + 1)
+    if len(content) > size:
         raise TacitError(f"{place} grows while it is read; wait until it is written")
-    return found
+    return content
 
 
 # arrays ----------------------------------------------------------------------------------------------------------
@@ -178,12 +178,10 @@ DIRECTORY, EMPTY = 1_000_000, 10**9
 KINDS = "biufcSU"
 
 
-def write_arrays(target: str | os.PathLike[str], arrays: Mapping[str, npt.ArrayLike], *, level: int = 6) -> None:
-    """Write arrays to `target` atomically, with zlib's level of compression."""
-    with (
-        write_to(path(target)) as stream,
-        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive,
-    ):
+def write_arrays(target: str | os.PathLike[str], arrays: Mapping[str, npt.ArrayLike], *, compress: bool = True) -> None:
+    """Write arrays to `target` atomically."""
+    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    with write_to(path(target)) as stream, zipfile.ZipFile(stream, "w", method) as archive:
         for key, value in arrays.items():
             with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, _plain(np.asarray(value)), allow_pickle=False)
@@ -238,8 +236,8 @@ def _list(name: str, array: Array, kinds: str, of: str) -> list[Any]:
     if array.ndim > 1 or array.dtype.kind not in kinds:
         kind = brief(str(array.dtype))
         raise TacitError(f"{name} has shape {brief(array.shape)} of {kind}; it must be a list of {of}")
-    found: list[Any] = np.atleast_1d(array).tolist()
-    return found
+    entries: list[Any] = np.atleast_1d(array).tolist()
+    return entries
 
 
 def single(name: str, array: Array) -> Any:

@@ -4,8 +4,8 @@ A generic function dispatches on the type of its first argument, a NamedTuple. I
 `singledispatch`; compiled code resolves it while compiling, through numba's `overload`, and inlines it. So the
 fused loop is written once for every learner, bandit and game, and a kernel is an ordinary Python function.
 
-    @feed.implement(Exp3IXParams)
-    def feed(bandit, cell, a, loss, prob):
+    @update.implement(Exp3IXParams)
+    def update(bandit, cell, a, loss, prob):
         ...
 
 A kernel touches what it is given, or the records of its agent i, and calls other kernels through generic functions or
@@ -15,13 +15,15 @@ functions marked `@jitable`.
 from __future__ import annotations
 
 import inspect
+import sys
+import threading
 from collections.abc import Callable
 from functools import partial, singledispatch, update_wrapper
 from typing import Any, TypeVar
 
 from numba.extending import overload, register_jitable
 
-from tacit.core import beyond, elementary
+from tacit.core import beyond, elementary, snapshots
 from tacit.core.errors import TacitError, brief
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,6 +50,9 @@ for _seldom in (elementary.log, elementary.pow):
     apart(_seldom)
 
 
+_generics: list[Any] = []
+
+
 def generic(signature: Callable[..., Any], default: Callable[..., Any] | None = None) -> Any:
     """Make a generic function; `signature` gives its name and says what an implementation does.
 
@@ -62,16 +67,89 @@ def generic(signature: Callable[..., Any], default: Callable[..., Any] | None = 
     def choose(state: Any, *args: Any) -> Any:
         return dispatch.registry.get(getattr(state, "instance_class", None), default)
 
-    dispatch.implement, dispatch.known = dispatch.register, dispatch.registry.__contains__
+    def implement(kind: type) -> Callable[[F], F]:
+        def register(function: F) -> F:
+            if is_own(kind) and not snapshots.is_of_library(function):
+                raise TacitError(f"{signature.__name__} of {kind.__name__} is tacit's own; use a type of your own")
+            dispatch.register(kind)(function)
+            return function
+
+        return register
+
+    dispatch.implement, dispatch.known = implement, dispatch.registry.__contains__
     overload(dispatch, strict=False, jit_options=OPTIONS)(choose)
+    _generics.append(dispatch)
     return dispatch
+
+
+# users' types: kernels are copied when a game or a learner's state is made -----------------------------------------
+
+_editions: dict[Any, type] = {}
+_lock = threading.Lock()
+
+
+def is_own(kind: Any) -> bool:
+    """Return whether a class or function is this package's own, found in every process under its name."""
+    package = __name__.partition(".")[0]
+    if str(kind.__module__).partition(".")[0] != package:
+        return False
+    return getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
+
+
+def seal(struct: Any, like: Any = None) -> Any:
+    """Return a struct whose kernels read for good what holds now, those of the structs within it included.
+
+    A struct of a user's type becomes one of a subtype with copies of that type's kernels. There is one subtype for all
+    structs whose kernels do and read the same, so that they are compiled once. With `like`, a struct that was sealed
+    before, the types are those of that one.
+    """
+    if not isinstance(struct, tuple):
+        return struct
+    parts = [seal(part, None if like is None else like[k]) for k, part in enumerate(struct)]
+    if type(struct) is tuple:
+        return tuple(parts)
+    return (_edition(type(struct)) if like is None else type(like))(*parts)
+
+
+def _edition(kind: type) -> type:
+    """Return a subtype of a user's type with copies of its kernels; a type of this package as it is."""
+    generics = [dispatch for dispatch in _generics if kind in dispatch.registry]
+    if not generics or is_own(kind) or hasattr(kind, "_original"):
+        return kind
+    kernels, copies = snapshots.copy_functions([dispatch.registry[kind] for dispatch in generics])
+    key = kind, *(dispatch.__name__ for dispatch in generics), snapshots.describe(kernels)
+    with _lock:
+        if key not in _editions:
+            for copy in copies:
+                jitable(copy)
+            _editions[key] = edition = subtype(kind, digest=snapshots.digest(kernels))
+            for dispatch, kernel in zip(generics, kernels, strict=True):
+                dispatch.register(edition)(kernel)
+        return _editions[key]
+
+
+def digest_kernels(struct: Any) -> list[str]:
+    """Return digests of the users' kernels of a sealed struct, those of the structs within it included."""
+    within = [text for part in struct for text in digest_kernels(part)] if isinstance(struct, tuple) else []
+    return [*within, type(struct)._digest] if hasattr(type(struct), "_original") else within
+
+
+def subtype(kind: type, *, digest: str = "") -> type:
+    """Return a new subtype of a NamedTuple, with the same name; a struct of it pickles as one of the original."""
+
+    def reduce(struct: Any) -> Any:
+        return kind, tuple(struct)
+
+    members = {"__slots__": (), "__module__": kind.__module__, "__reduce__": reduce}
+    members |= {"_original": kind, "_digest": digest}
+    return type(kind.__name__, (kind,), members)
 
 
 # games -----------------------------------------------------------------------------------------------------------
 
 
 @generic
-def start(game, u):
+def initial_state(game, u):
     """Return the first state, drawn with the uniform number u.
 
     Parameters
@@ -87,17 +165,17 @@ def start(game, u):
     Examples
     --------
     >>> import tacit
-    >>> from tacit.kernels import start
-    >>> int(start(tacit.make("good-state").kernels(), 0.3))
+    >>> from tacit.kernels import initial_state
+    >>> int(initial_state(tacit.make("good-state").kernels(), 0.3))
     0
     """
 
 
 @generic
-def place(game, h, s, actions):
+def joint_action(game, h, s, actions):
     """Return a token for the joint action `actions` [N] at step h in state s.
 
-    It is made once a step and read by `advance` and `reward`: whatever the game needs, such as the row of a table.
+    It is made once a step and read by `next_state` and `reward`: whatever the game needs, such as the row of a table.
 
     Parameters
     ----------
@@ -108,29 +186,29 @@ def place(game, h, s, actions):
     Returns
     -------
     token
-        Whatever `advance` and `reward` read.
+        Whatever `next_state` and `reward` read.
 
     Examples
     --------
     >>> import numpy as np
     >>> import tacit
-    >>> from tacit.kernels import place, reward
+    >>> from tacit.kernels import joint_action, reward
     >>> game = tacit.make("chicken").kernels()
-    >>> token = place(game, 0, 0, np.array([0, 1]))
+    >>> token = joint_action(game, 0, 0, np.array([0, 1]))
     >>> float(reward(game, 0, token)), float(reward(game, 1, token))
     (2.0, 7.0)
     """
 
 
 @generic
-def advance(game, token, u):
+def next_state(game, token, u):
     """Return the next state, drawn with the uniform number u.
 
     Parameters
     ----------
     game : a game's struct
     token
-        Of `place`.
+        Of `joint_action`.
     u : float
         Uniform in [0, 1).
 
@@ -142,9 +220,9 @@ def advance(game, token, u):
     --------
     >>> import numpy as np
     >>> import tacit
-    >>> from tacit.kernels import advance, place
+    >>> from tacit.kernels import next_state, joint_action
     >>> game = tacit.make("good-state").kernels()
-    >>> int(advance(game, place(game, 0, 1, np.array([0, 1])), 0.5))
+    >>> int(next_state(game, joint_action(game, 0, 1, np.array([0, 1])), 0.5))
     0
     """
 
@@ -159,7 +237,7 @@ def reward(game, i, token):
     i : int
         The agent.
     token
-        Of `place`.
+        Of `joint_action`.
 
     Returns
     -------
@@ -169,15 +247,15 @@ def reward(game, i, token):
     --------
     >>> import numpy as np
     >>> import tacit
-    >>> from tacit.kernels import place, reward
+    >>> from tacit.kernels import joint_action, reward
     >>> game = tacit.make("chicken").kernels()
-    >>> float(reward(game, 1, place(game, 0, 0, np.array([0, 1]))))
+    >>> float(reward(game, 1, joint_action(game, 0, 0, np.array([0, 1]))))
     7.0
     """
 
 
 @generic
-def confront(game, cert, seats, h, s):
+def induced_payoffs(game, cert, seats, h, s):
     """Write each agent's value and its payoff for every own action at (h, s), where all play `cert.mu`.
 
     The certificate asks for it: `cert.value` [N] with the continuation `cert.V`, `cert.gain` [N, A] with `cert.best`.
@@ -237,7 +315,7 @@ def learn(learner, i, h, s, a, r, s_next):
 
 
 @generic
-def weigh(learner, i, h, s, out):
+def policy(learner, i, h, s, out):
     """Write agent i's current distribution over its actions at (h, s) into `out`, without exploration.
 
     Parameters
@@ -251,22 +329,22 @@ def weigh(learner, i, h, s, out):
     --------
     >>> import numpy as np
     >>> import tacit
-    >>> from tacit.kernels import weigh
+    >>> from tacit.kernels import policy
     >>> me, out = tacit.agent("stage-v-cce", states=1, actions=2, horizon=1, reward_range=(0, 1)), np.zeros(2)
-    >>> weigh(me.state, 0, 0, 0, out)
+    >>> policy(me.state, 0, 0, 0, out)
     >>> out
     array([0.5, 0.5])
     """
 
 
-def _as_weighed(learner, i, h, s, out):
-    """Write what `weigh` does."""
-    weigh(learner, i, h, s, out)
+def _current_policy(learner, i, h, s, out):
+    """Write the current distribution."""
+    policy(learner, i, h, s, out)
 
 
-@partial(generic, default=_as_weighed)
-def average(learner, i, h, s, out):
-    """Write the average of agent i's recent iterates at (h, s); for learners that are `recent`, otherwise as `weigh`.
+@partial(generic, default=_current_policy)
+def average_policy(learner, i, h, s, out):
+    """Write the average of agent i's recent iterates at (h, s); for learners that are `recent`, otherwise as `policy`.
 
     Parameters
     ----------
@@ -279,16 +357,16 @@ def average(learner, i, h, s, out):
     --------
     >>> import numpy as np
     >>> import tacit
-    >>> from tacit.kernels import average
+    >>> from tacit.kernels import average_policy
     >>> me, out = tacit.agent("model-independent", states=1, actions=2, horizon=1, reward_range=(0, 1)), np.zeros(2)
-    >>> average(me.state, 0, 0, 0, out)
+    >>> average_policy(me.state, 0, 0, 0, out)
     >>> out
     array([0.5, 0.5])
     """
 
 
 @generic
-def pace(learner, h, s):
+def averaging(learner, h, s):
     """Return (α, publish) for the visit of (h, s) that is about to be learned from.
 
     The learner's value there is the average x ← (1 − α)·x + α·new, and takes effect when `publish` is true.
@@ -306,9 +384,9 @@ def pace(learner, h, s):
     Examples
     --------
     >>> import tacit
-    >>> from tacit.kernels import pace
+    >>> from tacit.kernels import averaging
     >>> me = tacit.agent("stage-v-cce", states=1, actions=2, horizon=1, reward_range=(0, 1))
-    >>> alpha, publish = pace(me.state, 0, 0)
+    >>> alpha, publish = averaging(me.state, 0, 0)
     >>> float(alpha), bool(publish)  # the first stage has one visit
     (1.0, True)
     """
@@ -337,14 +415,15 @@ def draw(bandit, cell, u):
     >>> import numpy as np
     >>> import tacit
     >>> from tacit.kernels import draw
-    >>> bandit, cells = tacit.Exp3IX().make(tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0))
+    >>> setting = tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0)
+    >>> bandit, cells = tacit.bandits.Exp3IX().make(setting)
     >>> int(draw(bandit, cells[0, 0], 0.9))
     1
     """
 
 
 @generic
-def spread(bandit, cell, out):
+def probs(bandit, cell, out):
     """Write the current distribution into `out`.
 
     Parameters
@@ -357,17 +436,18 @@ def spread(bandit, cell, out):
     --------
     >>> import numpy as np
     >>> import tacit
-    >>> from tacit.kernels import spread
-    >>> bandit, cells = tacit.Exp3IX().make(tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0))
+    >>> from tacit.kernels import probs
+    >>> setting = tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0)
+    >>> bandit, cells = tacit.bandits.Exp3IX().make(setting)
     >>> out = np.zeros(2)
-    >>> spread(bandit, cells[0, 0], out)
+    >>> probs(bandit, cells[0, 0], out)
     >>> out
     array([0.5, 0.5])
     """
 
 
 @generic
-def chance(bandit, cell, a):
+def prob(bandit, cell, a):
     """Return the current probability of action a.
 
     Parameters
@@ -385,15 +465,16 @@ def chance(bandit, cell, a):
     --------
     >>> import numpy as np
     >>> import tacit
-    >>> from tacit.kernels import chance
-    >>> bandit, cells = tacit.Exp3IX().make(tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0))
-    >>> float(chance(bandit, cells[0, 0], 1))
+    >>> from tacit.kernels import prob
+    >>> setting = tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0)
+    >>> bandit, cells = tacit.bandits.Exp3IX().make(setting)
+    >>> float(prob(bandit, cells[0, 0], 1))
     0.5
     """
 
 
 @generic
-def feed(bandit, cell, a, loss, prob):
+def update(bandit, cell, a, loss, prob):
     """Learn that action a, drawn with probability `prob`, cost `loss` (in [0, 1] where the theory is to hold).
 
     Parameters
@@ -408,10 +489,11 @@ def feed(bandit, cell, a, loss, prob):
     --------
     >>> import numpy as np
     >>> import tacit
-    >>> from tacit.kernels import chance, feed
-    >>> bandit, cells = tacit.Exp3IX().make(tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0))
-    >>> feed(bandit, cells[0, 0], 1, 1.0, 0.5)
-    >>> bool(chance(bandit, cells[0, 0], 1) < 0.5)
+    >>> from tacit.kernels import prob, update
+    >>> setting = tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0)
+    >>> bandit, cells = tacit.bandits.Exp3IX().make(setting)
+    >>> update(bandit, cells[0, 0], 1, 1.0, 0.5)
+    >>> bool(prob(bandit, cells[0, 0], 1) < 0.5)
     True
     """
 
@@ -431,17 +513,18 @@ def restart(bandit, cell, rounds):
     --------
     >>> import numpy as np
     >>> import tacit
-    >>> from tacit.kernels import chance, feed, restart
-    >>> bandit, cells = tacit.Exp3IX().make(tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0))
-    >>> feed(bandit, cells[0, 0], 1, 1.0, 0.5)
+    >>> from tacit.kernels import prob, update, restart
+    >>> setting = tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0)
+    >>> bandit, cells = tacit.bandits.Exp3IX().make(setting)
+    >>> update(bandit, cells[0, 0], 1, 1.0, 0.5)
     >>> restart(bandit, cells[0, 0], 10)
-    >>> float(chance(bandit, cells[0, 0], 1))
+    >>> float(prob(bandit, cells[0, 0], 1))
     0.5
     """
 
 
 @generic
-def lean(bandit, cell, target, rounds, scale):
+def warm_start(bandit, cell, target, rounds, scale):
     """Begin at the distribution `target`, as in that round, with losses of about `scale`; no bandit needs it."""
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -26,8 +27,20 @@ class Full(TacitError):
     """There is no memory for something."""
 
 
+#: Seconds for which an answer of the operating system holds: it takes 50 µs, and is asked at every step.
+_HOLDS = 0.05
+_asked: tuple[float, int] = (-math.inf, 0)  # when, and the answer
+
+
 def available() -> int:
     """Return the bytes that can be allocated now without swapping."""
+    global _asked
+    if (now := time.monotonic()) - _asked[0] > _HOLDS:
+        _asked = (now, _ask_system())
+    return _asked[1]
+
+
+def _ask_system() -> int:
     try:
         import psutil
     except ImportError:  # a device that only plays a part
@@ -91,11 +104,11 @@ def unwrap(value: T | Owned[T]) -> tuple[T, bool]:
 
 def freeze(name: str, value: Any, kind: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
     """Return a C-contiguous array of this type that nobody can write to: a copy, unless it was `Owned`."""
-    inner, own = unwrap(value)
+    inner, owned = unwrap(value)
     refuse_masked(name, inner)
     array = np.asarray(inner)
     wanted = np.dtype(kind) if kind is not None else array.dtype.newbyteorder("=")
-    if not (own and array.dtype == wanted and array.flags.c_contiguous and array.flags.aligned):
+    if not (owned and array.dtype == wanted and array.flags.c_contiguous and array.flags.aligned):
         if array.size >= _LARGE:  # a broadcast array may be larger than all memory
             require(array.size * wanted.itemsize, f"a copy of {name}, of shape {array.shape},")
         array = np.array(array, dtype=wanted, order="C", subok=False)

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import memory
-from tacit.core.errors import TacitError
+from tacit.core import check, memory
+from tacit.core.errors import TacitError, brief
 
 Array = npt.NDArray[Any]
 
@@ -40,7 +40,7 @@ FIXED = np.dtype("i8", metadata={"fixed": True})
 _FEWEST = 4
 
 
-def capacity(actions: int) -> int:
+def capacity(actions: SupportsInt) -> int:
     """Return for how many actions a record has room: a power of two, so that loops are compiled for few different ones.
 
     Parameters
@@ -58,15 +58,15 @@ def capacity(actions: int) -> int:
     >>> [capacity(actions) for actions in (1, 4, 5, 100)]
     [4, 4, 8, 128]
     """
-    return max(_FEWEST, 1 << (int(actions) - 1).bit_length())
+    return max(_FEWEST, 1 << (check.integer("actions", actions) - 1).bit_length())
 
 
-def index(size: int) -> np.dtype[Any]:
+def index(size: SupportsInt) -> np.dtype[Any]:
     """Return the type of a whole number from 0 to size − 1: files are checked for it."""
     return np.dtype("i8", metadata={"least": 0, "most": int(size) - 1})
 
 
-class Record(np.void):  # type: ignore[misc]  # np.record does the same
+class AttributeRecord(np.void):  # type: ignore[misc]  # np.record does the same
     """A record as interpreted kernels see it: fields are attributes, as they are in compiled code."""
 
     def __getattribute__(self, name: str) -> Any:
@@ -97,11 +97,14 @@ def record(fields: Fields) -> np.dtype[Any]:
     --------
     >>> import tacit
     >>> from tacit.kernels import record, records
-    >>> cells = records((3, 2, 1), [("bandit", record(tacit.Exp3IX().fields(4))), ("visits", "i8")])
+    >>> cells = records((3, 2, 1), [("bandit", record(tacit.bandits.Exp3IX().fields(4))), ("visits", "i8")])
     >>> cells[0, 0, 0].bandit.weight
     array([0., 0., 0., 0.])
     """
-    return np.dtype((Record, np.dtype(list(fields), align=True)))
+    try:
+        return np.dtype((AttributeRecord, np.dtype(list(fields), align=True)))
+    except (TypeError, ValueError) as error:
+        raise TacitError(f"fields must be a list of (name, type, shape); got {brief(fields)}: {error}") from None
 
 
 def records(shape: tuple[int, ...], fields: Fields, what: str = "the state of the learners") -> Array:
@@ -130,6 +133,8 @@ def records(shape: tuple[int, ...], fields: Fields, what: str = "the state of th
     np.int64(2)
     """
     kind = record(fields)
+    sizes = check.list_of("shape", shape, "sizes")
+    shape = tuple(check.integer(f"shape[{k}]", size, least=0) for k, size in enumerate(sizes))
     memory.require(kind.itemsize * math.prod(shape), what)
     return np.zeros(shape, kind)
 
@@ -149,14 +154,14 @@ def replace(state: Any, change: Callable[[str, Array], Array], path: str = "") -
         return change(path, state)
     if not isinstance(state, tuple):
         return state
-    found = [replace(own, change, inner) for inner, own in _name(state, path)]
-    return type(state)(*found) if hasattr(state, "_fields") else tuple(found)
+    changed = [replace(part, change, inner) for inner, part in _name(state, path)]
+    return type(state)(*changed) if hasattr(state, "_fields") else tuple(changed)
 
 
 def _name(struct: tuple[Any, ...], path: str) -> Iterator[tuple[str, Any]]:
     """Yield what a struct or a tuple holds, each with its path."""
     fields: Sequence[str] = getattr(struct, "_fields", None) or [str(k) for k in range(len(struct))]
-    return ((f"{path}.{field}" if path else field, own) for field, own in zip(fields, struct, strict=True))
+    return ((f"{path}.{field}" if path else field, part) for field, part in zip(fields, struct, strict=True))
 
 
 def parts(state: Any) -> Iterator[tuple[str, Array]]:

@@ -69,8 +69,8 @@ class Registry(Generic[T]):
         """
         if name in self._factories:
             raise TacitError(f"{self.kind} {name!r} is registered already; choose another name")
-        made = factory if self._adopt is None else self._adopt(factory)
-        self._factories[name] = _vary(made, about, fixed or {}, defaults) if about else made
+        adopted = factory if self._adopt is None else self._adopt(factory)
+        self._factories[name] = _vary(adopted, about, fixed or {}, defaults) if about else adopted
 
     def __iter__(self) -> Iterator[str]:
         self._meet_plugins()
@@ -95,11 +95,11 @@ class Registry(Generic[T]):
     def make(self, name: str, /, **params: Any) -> T:
         """Call the factory of a name; an unknown parameter is an error with a suggestion."""
         factory = self.factory(name)
-        known = self.parameters(name)
+        parameters = self.parameters(name)
         for key in params:
-            if key not in known:
-                takes = ", ".join(f"{k}={v!r}" for k, v in known.items()) or "none"
-                near = check.suggestion(key, known)
+            if key not in parameters:
+                takes = ", ".join(f"{k}={v!r}" for k, v in parameters.items()) or "none"
+                near = check.suggestion(key, parameters)
                 raise TacitError(f"{self.kind} {name!r} has no parameter {key!r}{near} its parameters: {takes}")
         return factory(**params)
 
@@ -142,12 +142,12 @@ def _vary(
     def make(**params: Any) -> T:
         return factory(**{**defaults, **params, **fixed})
 
-    known = inspect.signature(factory).parameters
-    names = [*defaults, *(name for name in known if name not in defaults and name not in fixed)]
-    own = [known[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in names]
-    own = [one.replace(default=defaults.get(one.name, one.default)) for one in own]
+    original = inspect.signature(factory).parameters
+    names = [*defaults, *(name for name in original if name not in defaults and name not in fixed)]
+    parameters = [original[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in names]
+    parameters = [one.replace(default=defaults.get(one.name, one.default)) for one in parameters]
     make.__doc__, make.__module__, make.__annotations__ = about, factory.__module__, {"return": factory}
-    make.__dict__["__signature__"] = inspect.Signature(own)
+    make.__dict__["__signature__"] = inspect.Signature(parameters)
     return make
 
 

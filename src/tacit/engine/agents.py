@@ -22,24 +22,31 @@ from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack, whole_number
 from tacit.engine.fused import read_distributions
-from tacit.learners import REGISTRY, Learner, World, resolve, v_base
+from tacit.learners import REGISTRY, Learner, Mixed, Portfolio, World, resolve, v_base
 from tacit.learners.plain import PlainAgent, PlainLearner
 from tacit.learners.spec import Scale, starting_policy
 
 
-def act_one(pinned, h, s, u):
-    """Compiled entry to `act` for the one agent that a state holds."""
-    return generics.act(unpin(pinned), 0, h, s, u)
+def act_one(pinned, i, h, s, u):
+    """Compiled entry to `act`."""
+    return generics.act(unpin(pinned), i, h, s, u)
 
 
-def weigh_one(learner, h, s, out):
-    """Compiled entry to `weigh` for the one agent that a state holds."""
-    generics.weigh(learner, 0, h, s, out)
+def policy_one(learner, i, h, s, out):
+    """Compiled entry to `policy`."""
+    generics.policy(learner, i, h, s, out)
 
 
-def learn_one(pinned, h, s, a, r, s_next):
-    """Compiled entry to `learn` for the one agent that a state holds."""
-    generics.learn(unpin(pinned), 0, h, s, a, r, s_next)
+def learn_one(pinned, i, h, s, a, r, s_next):
+    """Compiled entry to `learn`."""
+    generics.learn(unpin(pinned), i, h, s, a, r, s_next)
+
+
+#: By what an agent's reward is multiplied for the others, where each runs a copy of a centralized learner.
+REWARDS = {"common": 1.0, "opposite": -1.0}
+
+
+EXACT = "{name} needs exact gradients, which no agent has on its own; see `tacit learners`"
 
 
 class Agent:
@@ -52,9 +59,11 @@ class Agent:
     ----------
     spec : learner object
     world : World
-        What the agent knows of the game.
+        What the agent knows of the game; of all agents where it runs a copy of a central learner.
     seed, index : int
         The common seed and the agent's own number make its random stream.
+    rewards : {"common", "opposite"}, optional
+        The other agents' rewards, where it runs a copy of a central learner.
 
     Examples
     --------
@@ -64,14 +73,17 @@ class Agent:
     True
     """
 
-    def __init__(self, spec: Learner, world: World, *, seed: int, index: int) -> None:
+    def __init__(self, spec: Learner, world: World, *, seed: int, index: int, rewards: str | None = None) -> None:
         self.spec = spec
         self.world = world
-        self.seed, self.index = seed, index
+        self.seed, self.index, self.rewards = seed, index, rewards
         self.name, self.params = repr(spec), None  # as a registry knows it, where it does
         self.episodes = 0
-        self.stream = streams.stream(seed, streams.agent_role(index))
-        self._compile(spec.init(world))
+        members = range(world.agents) if rewards else range(index, index + 1)
+        self.streams = [streams.stream(seed, streams.agent_role(i)) for i in members]
+        self._seat = index - members.start  # among the agents of its state
+        self._joint = [-1] * len(members)  # what they do at this step
+        self._compile(generics.seal(spec.init(world)))
 
     name: str
     params: dict[str, Any] | None
@@ -79,9 +91,9 @@ class Agent:
     def _compile(self, state: Any) -> None:
         self.state: Any = state
         self._pinned = Pinned(state)  # a call would unpack it otherwise
-        self._act = entry(act_one, self._pinned, 0, 0, 0.0)
-        self._learn = entry(learn_one, self._pinned, 0, 0, 0, 0.0, 0)
-        self._weigh = compile_loop(weigh_one, self.state)
+        self._act = entry(act_one, self._pinned, 0, 0, 0, 0.0)
+        self._learn = entry(learn_one, self._pinned, 0, 0, 0, 0, 0.0, 0)
+        self._policy = compile_loop(policy_one, self.state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent as `.npz`, with all that it has learned and its random stream."""
@@ -131,27 +143,40 @@ class Agent:
         """States it has room for."""
         return self.world.states
 
+    @property
+    def actions(self) -> int:
+        """Its own number of actions."""
+        return int(self.world.actions[self._seat])
+
     def act(self, h: int, s: int) -> int:
         """Return an action for step h (from 0) in state s."""
         h, s = self._place(h, s)
-        return int(self._act(h, s, self.stream.random()))
+        for i, stream in enumerate(self.streams):
+            self._joint[i] = int(self._act(i, h, s, stream.random()))
+        return self._joint[self._seat]
 
     def learn(self, h: int, s: int, a: int, reward: float, next_state: int | None) -> None:
         """Learn from one's own step; after the last step `next_state` does not matter and may be None."""
         h, s = self._place(h, s)
-        a = check.integer("a", a, least=0, most=int(self.world.actions[0]) - 1)
+        a = check.integer("a", a, least=0, most=self.actions - 1)
         r = check.real("reward", reward)
         low, high = self.world.reward_range
         if not low <= r <= high:
-            raise TacitError(f"reward is {r:g}; this agent was told that rewards lie in [{low:g}, {high:g}]")
+            raise TacitError(f"reward must lie in reward_range, [{low:g}, {high:g}]; got {r:g}")
         last = h == self.world.horizon - 1
         s_next = s if last else check.integer("next_state", next_state, least=0, most=self.world.states - 1)
-        self._learn(h, s, a, r, s_next)
+        if self.rewards is None:
+            self._learn(0, h, s, a, r, s_next)
+        else:
+            self._learn_joint(h, s, a, r, s_next)
         self.episodes += last
-        rota = self.spec.rota
-        if last and rota.learners > 1:  # each learner has the numbers that it would have alone
-            onward = rota.number(self.episodes) - rota.number(self.episodes - 1) - 1
-            streams.move(self.stream, onward * self.world.horizon)
+
+    def _learn_joint(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
+        """Learn from the step of all agents, in a copy of a central learner."""
+        if a != self._joint[self._seat]:
+            raise TacitError(f"a must be what act returned, or the copies of {self.name} differ; got {a}")
+        for i, action in enumerate(self._joint):
+            self._learn(i, h, s, action, r if i == self._seat else REWARDS[str(self.rewards)] * r, s_next)
 
     @property
     def estimate(self) -> float:
@@ -179,11 +204,11 @@ class Agent:
         """
         total = self._bound_sum()
         N = check.integer("agents", agents)
-        A = int(self.world.actions[0]) if actions is None else check.integer("actions", actions)
-        check.flag("drawn", drawn)
+        A = self.actions if actions is None else check.integer("actions", actions)
+        drawn = check.flag("drawn", drawn)
         K = max(self.episodes, 1)
         scale = Scale(N, self.world.states, A, self.world.horizon, K)
-        factors = self.spec.factors(self.world, scale)
+        factors = self.spec.factors(self.world, scale) if isinstance(self.spec, v_base.VLearner) else None
         if factors is None:
             raise TacitError("this agent's parameters are not the theorem's, so it has an estimate and no bound")
         iota, needed = factors
@@ -197,36 +222,36 @@ class Agent:
     @property
     def bound_sum(self) -> float | None:
         """Σ_k (V̄_1 − V̲_1) in units of one step's span, where the learner keeps bounds."""
-        found = self.spec.bound_sum(self.state)
-        return None if found is None else float(found[0])
+        total = v_base.bound_sum(self.state)
+        return None if total is None else float(total[0])
 
     def _bound_sum(self) -> FloatArray:
-        found = self.spec.bound_sum(self.state)
-        if found is None:
+        total = v_base.bound_sum(self.state)
+        if total is None:
             raise TacitError("only V-learning agents have an estimate of their own gap")
-        return np.full(1, float(self.world.horizon)) if self.episodes == 0 else found
+        return np.full(1, float(self.world.horizon)) if self.episodes == 0 else total
 
     @property
     def policy(self) -> FloatArray:
         """The agent's current distributions, [H, S, A], without exploration."""
-        return read_distributions(self.state, self.world, self.world.states)[0]
+        return read_distributions(self.state, self.world, self.world.states)[self._seat]
 
     def probabilities(self, h: int, s: int) -> FloatArray:
         """Return the agent's current distribution at step h in state s, [A], without exploration."""
         h, s = self._place(h, s)
-        probs = np.zeros(int(self.world.actions[0]))
-        self._weigh(self.state, h, s, probs)
+        probs = np.zeros(self.actions)
+        self._policy(self.state, self._seat, h, s, probs)
         return probs
 
     def grow(self, states: int) -> None:
         """Make room for more states, between two episodes; what was learned stays."""
         before = self.world.states
-        check.integer("states", states, least=before)
+        states = check.integer("states", states, least=before)
         if self.world.start:
             raise TacitError("an agent with a starting policy cannot meet new states; start from 'uniform'")
-        _check_memory(self.world.horizon, states, int(self.world.actions[0]))
+        _check_memory(self.world.horizon, states, self.actions)
         wider = self.world._replace(states=states)
-        room = self.spec.init(wider)
+        room = generics.seal(self.spec.init(wider), like=self.state)
         records.transfer(self.state, room)
         self.world, self.state = wider, room
         self._pinned.replace(room)
@@ -246,14 +271,19 @@ def agent(
     seed: int = 0,
     index: int = 0,
     team: Sequence[int] | None = None,
+    rewards: str | None = None,
     **params: Any,
 ) -> Agent:
     """Make one agent on its own.
 
-    It is never told how many others there are, unless its learner is `informed`, as "model-seeded" is: such agents are
-    told of the team, and agree on a seed beforehand. Where the learner needs ι, which the theory computes from the
-    whole run, give it as `iota`; otherwise log(2·S·A·H/p) stands in, from what the agent knows. That is less than the
-    theorem's: `Agent.estimate` is then no bound.
+    It never learns how many others there are. Where the learner needs ι, which the theory computes from the whole run,
+    give it as `iota`; otherwise log(2·S·A·H/p) stands in, from what the agent knows. That is less than the theorem's:
+    `Agent.estimate` is then no bound.
+
+    A centralized learner (`model-central`) needs everybody's actions and rewards. Where all rewards are equal, or two
+    agents' rewards sum to 0, each agent knows them from its own. With a common seed each then runs a copy of the
+    learner: all copies compute the same joint action at every step and stay identical, without a message. All agents
+    must see the same states.
 
     Parameters
     ----------
@@ -262,8 +292,10 @@ def agent(
     reward_range : (low, high)
     seed, index : int
         The common seed and the agent's own number make its random stream.
-    team : sequence of int, for informed learners only
+    team : sequence of int, for centralized learners only
         How many actions each agent has, this one included, in the order of their numbers.
+    rewards : {"common", "opposite"}, for centralized learners only
+        Whether all rewards are equal, or those of two agents sum to exactly 0.
 
     Returns
     -------
@@ -279,57 +311,68 @@ def agent(
     array([0.333, 0.333, 0.333])
     """
     name, spec = resolve(learner, params)
-    check_alone(spec, name)
-    if spec.interpreted or spec.seat(0) is not spec:
+    if isinstance(spec, Portfolio):
+        raise TacitError(f"{name} selects with the exact gap, which no agent has; make an agent of one of its members")
+    if "tables" in spec.info.needs:
+        raise TacitError(EXACT.format(name=name))
+    if isinstance(spec, PlainLearner | Mixed):
         raise TacitError(f"{name} is no learner of one agent with kernels; a class of your own is an agent already")
     states = check.integer("states", states)
     actions = check.integer("actions", actions)
     horizon = check.integer("horizon", horizon)
     seed, index = check.integer("seed", seed), check.integer("index", index, least=0)
     span = check.interval("reward_range", reward_range)
-    scale = Scale(agents=1, states=states, actions=actions, horizon=horizon, episodes=1)
-    size = (horizon, states, actions)
-    start, known = starting_policy(spec, size, seed, index), _check_team(spec, name, team, index, actions)
-    made = Agent(spec, _world(size, span, scale, start, known, index, seed), seed=seed, index=index)
+    sizes = _check_team(spec, name, team, rewards, index, actions, span)
+    scale = Scale(agents=len(sizes), states=states, actions=max(sizes), horizon=horizon, episodes=1)
+    start = starting_policy(spec, (horizon, states, actions), seed, index)
+    one = Agent(spec, _world((horizon, states, sizes), span, scale, start), seed=seed, index=index, rewards=rewards)
     if isinstance(learner, str):
-        made.name, made.params = learner, dict(params)
-    return made
+        one.name, one.params = learner, dict(params)
+    return one
 
 
-def _check_team(spec: Learner, name: str, team: Sequence[int] | None, index: int, actions: int) -> tuple[int, ...]:
-    """Return how many actions each agent has, where the learner is to know."""
-    if not spec.informed:
-        if team is not None:
-            raise TacitError(f"{name} is never told of other agents; leave out team")
-        return ()
-    if team is None:
+def _check_team(
+    spec: Learner,
+    name: str,
+    team: Sequence[int] | None,
+    rewards: str | None,
+    index: int,
+    actions: int,
+    span: tuple[float, float],
+) -> list[int]:
+    """Return how many actions each agent of the state has: one agent, or all of a centralized learner."""
+    if "all agents" not in spec.info.needs:
+        if team is not None or rewards is not None:
+            raise TacitError(f"{name} is decentralized; leave out team and rewards")
+        return [actions]
+    if team is None or rewards is None:
         raise TacitError(
-            f"agents of {name} know of each other; give team, the actions of each, e.g. team=[{actions}, {actions}]"
+            f"{name} learns from all agents' actions and rewards: give team=[{actions}, …] and rewards='common' or "
+            "'opposite'; in other games the agents would have to send each other their rewards"
         )
+    check.choice("rewards", rewards, list(REWARDS))
     if not np.iterable(team):
-        raise TacitError(f"team is {brief(team)}; it must be a list, the actions of each, e.g. [{actions}, {actions}]")
-    known = tuple(check.integer(f"team[{i}]", own, least=1) for i, own in enumerate(team))
-    if index >= len(known):
-        raise TacitError(f"index is {index}; team is {list(known)}, whose agents are 0 to {len(known) - 1}")
-    if known[index] != actions:
-        raise TacitError(f"team is {list(known)}; agent {index} of it must have {actions} actions")
-    return known
+        raise TacitError(f"team must be a list, the actions of each agent; got {brief(team)}")
+    sizes = [check.integer(f"team[{i}]", size, least=1) for i, size in enumerate(team)]
+    if index >= len(sizes):
+        raise TacitError(f"index must be at most {len(sizes) - 1} in a team of {len(sizes)}; got {index}")
+    if sizes[index] != actions:
+        raise TacitError(f"team[{index}] must be {actions}, this agent's actions; got {sizes[index]}")
+    if rewards == "opposite" and (len(sizes) != 2 or span[0] != -span[1]):
+        raise TacitError(
+            "rewards='opposite' must have two agents whose rewards sum to 0, so that reward_range is (-x, x); got "
+            f"{len(sizes)} agents and ({span[0]:g}, {span[1]:g})"
+        )
+    return sizes
 
 
 def _world(
-    size: tuple[int, int, int],
-    span: tuple[float, float],
-    scale: Scale,
-    start: FloatArray | None,
-    team: tuple[int, ...],
-    index: int,
-    seed: int,
+    size: tuple[int, int, list[int]], span: tuple[float, float], scale: Scale, start: FloatArray | None
 ) -> World:
-    """Return what one agent of a game of this size (H, S, A) knows, if there is memory for it."""
-    _check_memory(*size)
-    horizon, states, actions = size
-    world = World(states, lock(np.array([actions])), horizon, span, scale, () if start is None else (start,))
-    return world._replace(team=team, first=index, seed=seed) if team else world
+    """Return what an agent of a game of this size (H, S, [A]) knows, if there is memory for it."""
+    horizon, states, sizes = size
+    _check_memory(horizon, states, sum(sizes))
+    return World(states, lock(np.array(sizes)), horizon, span, scale, () if start is None else (start,))
 
 
 def make_agent(
@@ -340,21 +383,13 @@ def make_agent(
     *,
     seed: int,
     index: int,
-    team: tuple[int, ...] = (),
 ) -> Agent | PlainAgent:
     """Return agent `index` of a game of this size (H, S, A), if there is memory for it."""
     if isinstance(learner, PlainLearner):
         return learner.agent(size, reward_range, seed=seed, index=index)
     start = starting_policy(learner, size, seed, index)
-    return Agent(learner, _world(size, reward_range, scale, start, team, index, seed), seed=seed, index=index)
-
-
-def check_alone(learner: Learner, name: str) -> None:
-    """Raise unless an agent can run this learner on its own."""
-    if learner.central:
-        raise TacitError(f"{name} is a central learner, which controls all agents; none of them runs it alone")
-    if learner.exact:
-        raise TacitError(f"{name} needs exact gradients, which no agent has on its own; see `tacit learners`")
+    world = _world((*size[:2], [size[2]]), reward_range, scale, start)
+    return Agent(learner, world, seed=seed, index=index)
 
 
 def _check_memory(horizon: int, states: int, actions: int) -> None:
@@ -371,24 +406,25 @@ _MOST = 2**53
 def _arrays(agent: Agent) -> Arrays:
     """Return all that an agent is made of, as its files and pickles hold it."""
     world = agent.world
-    known = {
+    facts = {
         "learner": agent.name,
         "params": _plain(agent.params),
         "repr": repr(agent.spec),
         "states": world.states,
-        "actions": int(world.actions[0]),
+        "actions": world.actions.tolist(),
         "horizon": world.horizon,
         "reward_range": list(world.reward_range),
         "scale": list(world.scale),
         "seed": agent.seed,
         "index": agent.index,
-        "team": list(world.team),
-        "stream": agent.stream.bit_generator.state,
+        "rewards": agent.rewards,
+        "joint": agent._joint,
+        "streams": [stream.bit_generator.state for stream in agent.streams],
     }
     start: dict[str, Any] = {"start": world.start[0]} if world.start else {}
     return {
         "kind": np.array("agent"),
-        "known": np.array(json.dumps(known)),
+        "facts": np.array(json.dumps(facts)),
         "episodes": np.array(agent.episodes),
         **start,
         **{f"state{key}": array for key, array in pack(agent.state).items()},
@@ -398,80 +434,56 @@ def _arrays(agent: Agent) -> Arrays:
 def _restore(arrays: Arrays, learner: str | Learner | None) -> Agent:
     if str(arrays.pop("kind", "")) != "agent":
         raise TacitError("it does not say that it is one")
-    known = json.loads(str(arrays.pop("known", "")))
-    if not isinstance(known, dict):
+    facts = json.loads(str(arrays.pop("facts", "")))
+    if not isinstance(facts, dict):
         raise TacitError("it does not say what the agent is")
-    name, params, spec = _learner(known, learner)
-    size: Any = tuple(check.integer(key, known[key], least=1, most=2**40) for key in ("horizon", "states", "actions"))
-    span = check.interval("reward_range", known["reward_range"])
-    scale = Scale(*(check.integer("scale", own, least=1, most=_MOST) for own in known["scale"]))
-    seed, index = (check.integer(key, known[key], least=0, most=_MOST) for key in ("seed", "index"))
-    given = arrays.pop("start", None)
-    start = None if given is None else _start(given, size)
+    name, params, spec = _learner(facts, learner)
+    horizon, states = (check.integer(key, facts[key], least=1, most=2**40) for key in ("horizon", "states"))
+    sizes = [check.integer("actions", size, least=1, most=2**40) for size in facts["actions"]]
+    span = check.interval("reward_range", facts["reward_range"])
+    scale = Scale(*(check.integer("scale", one, least=1, most=_MOST) for one in facts["scale"]))
+    seed, index = (check.integer(key, facts[key], least=0, most=_MOST) for key in ("seed", "index"))
+    rewards = facts["rewards"]
+    team = None if rewards is None else sizes
+    sizes = _check_team(spec, name, team, rewards, index, sizes[0] if team is None else sizes[index], span)
+    start = arrays.pop("start", None)
+    start = None if start is None else _start(start, (horizon, states, sizes[0]))
     episodes = whole_number({"episodes": arrays.pop("episodes")}, "episodes", most=_MOST)
-    team = _check_team(spec, name, known.get("team") or None, index, size[2])  # files of earlier versions have none
-    made = Agent(spec, _world(size, span, scale, start, team, index, seed), seed=seed, index=index)
-    made.name, made.params, made.episodes = name, params, episodes
-    found = {key.removeprefix("state"): array for key, array in arrays.items()}
-    fresh = pack(made.state)
-    if not any(".cells." in name for name in found):
-        found = _from_plain_arrays(found, fresh, *size[1:])
-    check_names(found, set(fresh))
-    check_alike(found, fresh, most=made.world.most(episodes))
-    streams.check_state(made.stream, known["stream"])
-    unpack(made.state, found)
-    made.stream.bit_generator.state = known["stream"]
-    return made
+    one = Agent(spec, _world((horizon, states, sizes), span, scale, start), seed=seed, index=index, rewards=rewards)
+    one.name, one.params, one.episodes = name, params, episodes
+    fields = {key.removeprefix("state"): array for key, array in arrays.items()}
+    fresh = pack(one.state)
+    check_names(fields, set(fresh))
+    check_alike(fields, fresh, most=one.world.most(episodes))
+    unpack(one.state, fields)
+    for stream, position in zip(one.streams, facts["streams"], strict=True):
+        streams.check_state(stream, position)
+        stream.bit_generator.state = position
+    one._joint = [
+        check.integer("joint", action, least=-1, most=size - 1)
+        for action, size in zip(facts["joint"], sizes, strict=True)
+    ]
+    return one
 
 
-#: What version 0.2 called fields of records, where it was not their own name.
-_BEFORE = {
-    "bandit.copies.": "bandit.base.",
-    "rounds": "round",
-    "usual": "mean",
-    "steps.reward": "rewards",
-    "steps.theta": "now",
-}
-
-
-def _from_plain_arrays(found: Arrays, fresh: Arrays, states: int, actions: int) -> Arrays:
-    """Return what version 0.2 wrote between two episodes, an array [1, …] for each number, as fields of records."""
-    made = {}
-    for name, like in fresh.items():
-        value = made[name] = np.array(like, dtype=like.dtype.str)
-        place, _, field = name[1:].partition(".")
-        before = f"{place}.{field}"
-        for word, old in _BEFORE.items():
-            before = before.replace(word, old)
-        rows = found.get(f".{before.removeprefix(f'{place}.')}", found.get(f".{field}"))
-        axes = {"cells": (states, 1), "steps": (1,), "agents": ()}.get(place)
-        if rows is None or axes is None or field.endswith("rate"):  # scratch, or the same in every state
-            continue
-        tail = (actions,) * (value.ndim - 1 - len(axes))
-        rows = rows.reshape(-1, *axes, *tail)[: len(value)]
-        value[(slice(len(rows)), *(slice(size) for size in (*axes, *tail)))] = rows
-    return made
-
-
-def _learner(known: dict[str, Any], given: str | Learner | None) -> tuple[str, dict[str, Any] | None, Learner]:
+def _learner(facts: dict[str, Any], learner: str | Learner | None) -> tuple[str, dict[str, Any] | None, Learner]:
     """Return the learner's name, its parameters and the learner, as the file or the caller has it."""
-    name, params = known["learner"], known["params"]
-    if given is None or isinstance(given, str):
+    name, params = facts["learner"], facts["params"]
+    if learner is None or isinstance(learner, str):
         if params is None or not isinstance(name, str) or name not in REGISTRY:
-            told = f"its learner is {brief(known.get('repr'))}, which is not known by name"
-            raise TacitError(f"{told}; give it again: Agent.load(path, learner=…)")
+            raise TacitError(f"its learner is {brief(facts.get('repr'))}; give it again: Agent.load(path, learner=…)")
         spec = REGISTRY.make(name, **params)
     else:
-        spec, params = given, None
-    if repr(spec) != known["repr"]:
-        raise TacitError(f"its learner is {brief(known['repr'])}, not {brief(spec)}")
+        spec, params = learner, None
+    if repr(spec) != facts["repr"]:
+        raise TacitError(f"its learner is {brief(facts['repr'])}, not {brief(spec)}")
     return name, params, spec
 
 
-def _start(given: Any, size: tuple[int, ...]) -> FloatArray:
+def _start(table: Any, size: tuple[int, ...]) -> FloatArray:
     """Return the policy that the agent started from."""
     H, S, A = size
-    start = check.array("start", given)
+    start = check.array("start", table)
     if start.shape not in ((H, S, A), (1, S, A)):
         raise TacitError(f"start has shape {start.shape}; it must be {(H, S, A)}")
     check.distributions("start", start, ["h", "s", "a"], over="actions")

@@ -2,10 +2,8 @@
 
 All that changes during a run are arrays and the states of generators. Each part of a run gives its own as a snapshot of
 named arrays and takes it back; the checkpoint writes them between two chunks atomically, with a digest. It is
-used only by the code that wrote it: what another version computed up to here is not what this one would have. Before
-anything is taken back, each part checks that the arrays can be its own: a digest says that a file is as it was written,
-not what was written, and compiled code trusts its state. An index out of range reads or writes anywhere, and a clock
-far ahead never ends.
+used only by the code that wrote it: what another version computed up to here is not what this one would have. Digest,
+types and shapes are checked, numbers are not: compiled code trusts them, so nobody should resume a stranger's file.
 """
 
 from __future__ import annotations
@@ -22,8 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import files, records
-from tacit.core.compilation import source_digest
+from tacit.core import files, generics, records
+from tacit.core.compilation import ABOVE, package_digest
 from tacit.core.errors import TacitError, brief, one_line
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -37,17 +35,14 @@ _SHARE = 0.05
 _FIRST = 1.0
 
 
-class Part(Protocol):
+class Resumable(Protocol):
     """A part of a run that a checkpoint holds."""
 
     def snapshot(self) -> Arrays:
         """Return everything that has changed since the part was made."""
 
-    def check(self, arrays: Arrays, done: int) -> None:
-        """Raise TacitError unless a snapshot can be of this part after that many episodes; change nothing."""
-
     def restore(self, arrays: Arrays) -> None:
-        """Take a snapshot back that was checked."""
+        """Take a snapshot back; one of other names, types or shapes raises TacitError."""
 
 
 class Checkpoint:
@@ -81,23 +76,28 @@ class Checkpoint:
         self.path, self.every, self.resumed = Path(path), every, 0
         self._key = self._named = key
         self._note = note
-        self._parts: Mapping[str, Part] = {}
+        self._parts: Mapping[str, Resumable] = {}
         self._pause = min(_FIRST, every)
         self._wait, self._last = self._pause, time.perf_counter()
 
-    def resume(self, parts: Mapping[str, Part], state: object = None) -> None:
+    def resume(self, parts: Mapping[str, Resumable], state: object = None) -> None:
         """Take charge of the parts of a run, and bring them to where the file left them, if there is one.
 
         `state` is what kernels work on, if anything; the code that defines it counts as code of the run.
         """
         self._parts = parts
-        self._key = f"{self._named} {source_digest((state,))}"
+        self._key = " ".join([self._named, package_digest(without=ABOVE), *generics.digest_kernels(state)])
         self._last = time.perf_counter()
-        found = self._check_parts(self._read())
-        for name, arrays in found.items():
-            parts[name].restore(arrays)
-        if found:
-            self.resumed = int(found["curve"]["done"])
+        snapshots = self._read()
+        try:
+            for name, arrays in snapshots.items():
+                parts[name].restore(arrays)
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:  # TacitError is a ValueError
+            raise TacitError(
+                f"{self.path} is not a checkpoint of this run: {one_line(error, 200)}; remove it"
+            ) from None
+        if snapshots:
+            self.resumed = int(snapshots["curve"]["done"])
 
     def offer(self) -> None:
         """Write a checkpoint if it is time."""
@@ -116,7 +116,7 @@ class Checkpoint:
             self._wait = math.inf
             return
         signed = {**arrays, "key": np.array(self._key), "digest": np.array(_digest(arrays))}
-        files.write_arrays(self.path, signed, level=1)  # in less than half the time, and half as large again
+        files.write_arrays(self.path, signed, compress=False)  # compressing takes most of the time after Ctrl-C
         self._last = time.perf_counter()
         self._pause = min(2 * self._pause, self.every)
         self._wait = max(self._pause, (self._last - began) / _SHARE)
@@ -124,19 +124,6 @@ class Checkpoint:
     def discard(self) -> None:
         """Remove the file: the run starts over."""
         self.path.unlink(missing_ok=True)
-
-    def _check_parts(self, found: dict[str, Arrays]) -> dict[str, Arrays]:
-        """Return the snapshots if every part can take its own back, otherwise none."""
-        try:
-            if found:
-                done = int(found["curve"].get("done", np.array(-1)).item())
-                check_names(dict.fromkeys(found, np.zeros(0)), set(self._parts))
-                for name in ("curve", *self._parts):
-                    self._parts[name].check(found[name], done)
-        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:  # TacitError is a ValueError
-            self._note(f"{self.path} is not a checkpoint of this run: {one_line(error, 200)}; the run starts over")
-            return {}
-        return found
 
     def _read(self) -> dict[str, Arrays]:
         """Return the snapshots in the file; none where there is no file or it cannot be used."""
@@ -168,7 +155,7 @@ def pack(value: object, name: str = "") -> Arrays:
 def unpack(value: object, arrays: Arrays, name: str = "") -> None:
     """Write arrays that `pack` returned back into a struct."""
     for key, target in pack(value, name).items():
-        target[...] = arrays[key]
+        target[...] = take(arrays, key, target.dtype, target.shape)
 
 
 def _digest(arrays: Arrays) -> str:
@@ -227,23 +214,9 @@ def take(found: Arrays, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...])
     return array
 
 
-def check_equal(found: Arrays, name: str, value: int, shape: tuple[int, ...] = ()) -> None:
-    """Raise unless a whole number, or all those of an array, are what they must be."""
-    array = found.get(name)
-    if array is None or array.dtype.kind not in "iu" or array.shape != shape or (array != value).any():
-        raise TacitError(f"its array {name!r} does not say {value}")
-
-
 def whole_number(found: Arrays, name: str, *, most: int) -> int:
     """Return a whole number from 0 to `most`."""
     array = found.get(name)
     if array is None or array.dtype.kind not in "iu" or array.shape != () or not 0 <= int(array) <= most:
         raise TacitError(f"its array {name!r} must be a whole number from 0 to {most}")
     return int(array)
-
-
-def check_seconds(found: Arrays, name: str) -> None:
-    """Raise unless an array is a time that was taken."""
-    seconds = float(take(found, name, np.float64, ()))
-    if not 0 <= seconds < np.inf:
-        raise TacitError(f"its {name!r} is {seconds}; it must be a time")

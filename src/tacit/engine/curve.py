@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from tacit.core import memory
 from tacit.core.errors import TacitError
-from tacit.core.streams import ALONE, Rota
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays, check_equal, check_names, take, whole_number
+from tacit.engine.checkpoint import Arrays
 
 #: What every row of a curve begins with.
 FIRST_COLUMNS = ["episode", "reward", "value", "gap"]
@@ -52,22 +51,17 @@ class Curve:
         The rows so far.
     stops : bool
         Whether the run may stop early: nobody knows when, so windows grow, and the last row says what ended it.
-        Where learners take turns, each has the rows that it would have alone.
     """
 
-    def __init__(self, episodes: int, points: int, agents: int, *, stops: bool = False, rota: Rota = ALONE) -> None:
+    def __init__(self, episodes: int, points: int, agents: int, *, stops: bool = False) -> None:
         self.episodes, self.done, self.stops = episodes, 0, stops
         self.rows: list[dict[str, Any]] = []
         self._agents = agents
-        rows = rota.learners * _growing_rows(episodes, points) if stops else min(points, episodes)
+        rows = _growing_rows(episodes, points) if stops else min(points, episodes)
         columns = 6 + 3 * min(agents, MOST_COLUMNS)
         memory.require(rows * (_PER_ROW + _PER_COLUMN * columns), f"a curve of {rows:,} points")
         if stops:
-            each = max(rota.share(m, episodes) for m in range(rota.learners))
-            alone = _growing(each, points)
-            ends = {rota.find(m, end - 1) + 1 for end in alone for m in range(rota.learners) if end <= rota.first}
-            ends |= {rota.learners * end for end in alone if end > rota.first}
-            edges = sorted({min(end, episodes) for end in ends})
+            edges = _growing(episodes, points)
         else:
             edges = np.unique(np.linspace(0, episodes, rows + 1).round().astype(int))[1:].tolist()
         self._edges = edges[::-1]  # the next one last
@@ -168,29 +162,11 @@ class Curve:
             "rows": np.array([[x for name, x in row.items() if name != ENDED] for row in self.rows]),
         }
 
-    def check(self, arrays: Arrays, done: int) -> None:
-        """Raise unless a snapshot can be of this curve after that many episodes."""
-        check_names(arrays, set(self.snapshot()))
-        whole_number(arrays, "done", most=self.episodes)
-        closed = [edge for edge in reversed(self._edges) if edge <= done]
-        if self.stops:  # some windows may have been widened
-            given = arrays["rows"][:, 0] if arrays["rows"].ndim == 2 else ()
-            closed = [edge for edge in closed if edge in given]
-        check_equal(arrays, "tail_count", max(0, done - self._tail_from))
-        check_equal(arrays, "count", done - (closed[-1] if closed else 0))
-        for name in ("tail", "sum", "last"):
-            if not np.isfinite(take(arrays, name, np.float64, (self._agents,))).all():
-                raise TacitError(f"its array {name!r} has entries that are no finite numbers")
-        columns = arrays["columns"].tolist()
-        shape = (len(closed), len(columns)) if closed else (0,)
-        rows = take(arrays, "rows", np.float64, shape)
-        named = arrays["columns"].dtype.kind == "U" and len(set(columns)) == len(columns)
-        if closed and (not named or columns[:4] != FIRST_COLUMNS or rows[:, 0].tolist() != closed):
-            raise TacitError("its curve is not of these episodes")
-
     def restore(self, arrays: Arrays) -> None:
-        """Resume from a snapshot that was checked."""
+        """Resume from a snapshot."""
         self.done = int(arrays["done"])
+        if self.done > self.episodes:
+            raise TacitError(f"it is of {self.done} episodes, and this run has {self.episodes}")
         self.widen()
         self._tail, self._tail_count = arrays["tail"].copy(), int(arrays["tail_count"])
         self._sum, self._count = arrays["sum"].copy(), int(arrays["count"])

@@ -10,14 +10,14 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from tacit.core import generics
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays, Checkpoint, Part, check_names
+from tacit.engine.checkpoint import Arrays, Checkpoint, Resumable
 from tacit.engine.curve import Curve, Measures
 from tacit.engine.events import Advanced, Event, Measured, Watcher, log
 from tacit.engine.run import Candidate, Gaps
@@ -49,7 +49,7 @@ def observe_nothing(observer, learner, game, seats, h, s):
     """Do nothing."""
 
 
-class Engine(Part, Protocol):
+class Engine(Resumable, Protocol):
     """Plays episodes, or takes exact steps, and lets agents learn.
 
     Attributes
@@ -117,27 +117,9 @@ class Engine(Part, Protocol):
         """Return what the agents themselves know of their gaps after `done` episodes."""
         return Gaps.unknown(kind, self.game.agents)
 
-    def model_bounds(self, policy: MarkovPolicy, *, states: float | None = None, noisy: bool = False) -> Gaps:
-        """Return what a model that the agents share says of a policy's gaps, where they have one.
-
-        No joint action leads to more than so many states, all of the game's if not given; rewards vary if noisy.
-        """
-        kind, (low, high) = self.learner.equilibrium, self.game.reward_range
-        most = self.game.states if states is None else states
-        found = None
-        if self.state is not None:
-            found = self.learner.bound_gaps(self.state, policy, reward_range=(low, high), states=most, noisy=noisy)
-        if found is None:
-            return Gaps.unknown(kind, self.game.agents)
-        return Gaps(kind, found, "model", most=self.game.horizon * (high - low))
-
     def separate(self, rule: str) -> dict[str, Any]:
         """Return the mixtures "average" and "recent" where agents saw different things, each on what it saw itself."""
         return {}
-
-    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Engine:
-        """Return this engine as one of its learner's members sees it; `pick` takes its part of a state and a record."""
-        return self
 
 
 @dataclass(frozen=True)
@@ -166,7 +148,7 @@ class Result:
     sampled: MarkovPolicy | None = None
 
 
-class Output(Part, Protocol):
+class Output(Resumable, Protocol):
     """What a run yields besides rewards, and how good that is; it is made with `game`, `learner` and `options`.
 
     Attributes
@@ -213,42 +195,9 @@ class Output(Part, Protocol):
         """Return everything that has changed since the output was made; what watches the loop is the engine's."""
         return {}
 
-    def check(self, arrays: Arrays, done: int) -> None:
-        """Raise unless a snapshot can be of this output after that many episodes; change nothing."""
-        check_names(arrays, set())
-
     def restore(self, arrays: Arrays) -> None:
-        """Resume from a snapshot that was checked."""
+        """Resume from a snapshot."""
         return
-
-
-class Outputs(Output):
-    """An output made of others: what they hold is numbered in a checkpoint."""
-
-    members: Sequence[Output]
-
-    def share(self, m: int, done: int) -> int:
-        """Return how many of the first `done` episodes are member m's, at most."""
-        return done
-
-    def snapshot(self) -> Arrays:
-        """Return what the members hold."""
-        return {f"{m}.{key}": array for m, own in enumerate(self.members) for key, array in own.snapshot().items()}
-
-    def check(self, arrays: Arrays, done: int) -> None:
-        """Raise unless a snapshot can be of these members after that many episodes."""
-        for m, own in enumerate(self.members):
-            own.check(part_of(arrays, m), self.share(m, done))
-
-    def restore(self, arrays: Arrays) -> None:
-        """Resume from a snapshot that was checked."""
-        for m, own in enumerate(self.members):
-            own.restore(part_of(arrays, m))
-
-
-def part_of(arrays: Arrays, m: int) -> Arrays:
-    """Return what is member m's in a snapshot of several."""
-    return {key.removeprefix(f"{m}."): array for key, array in arrays.items() if key.startswith(f"{m}.")}
 
 
 # the loop ------------------------------------------------------------------------------------------------------------
@@ -344,7 +293,7 @@ class Clock:
         began = time.perf_counter()
         returns = self._engine.advance(episodes)
         seconds = time.perf_counter() - began
-        aim = int(episodes * CHUNK_SECONDS / (2 * max(seconds, 1e-9)))
+        aim = int(len(returns) * CHUNK_SECONDS / (2 * max(seconds, 1e-9)))
         self._chunk = max(1, min(4 * self._chunk, aim, self._engine.chunk))
         return returns
 

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from tacit.core.elementary import dot
-from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays, check_names, take
+from tacit.engine.checkpoint import Arrays
 from tacit.engine.drive import Engine
 from tacit.evaluation import evaluate
 from tacit.evaluation.gradient import Gradient, policy_gradient
 from tacit.games.exact import ExactGame
-from tacit.learners import Learner, line_search
-from tacit.learners.line_search import Search
-from tacit.learners.spec import world_of
+from tacit.learners import line_search
+from tacit.learners.line_search import LineSearch
+from tacit.learners.spec import ExactLearner, world_of
 from tacit.policies import MarkovPolicy
 
 
@@ -27,9 +26,10 @@ class ExactEngine(Engine):
 
     chunk = 1
 
-    def __init__(self, game: ExactGame, learner: Learner, *, episodes: int, seed: int) -> None:
+    def __init__(self, game: ExactGame, learner: ExactLearner, *, episodes: int, seed: int) -> None:
         self.game: ExactGame = game
-        self.learner, self.world = learner, world_of(learner, game, episodes=episodes, seed=seed)
+        self.learner: ExactLearner = learner
+        self.world = world_of(learner, game, episodes=episodes, seed=seed)
         first: list[Any] = list(self.world.start)
         self.iterate = MarkovPolicy(first) if first else MarkovPolicy.uniform(game)
         self.seconds, self.finished, self.gap = 0.0, False, math.inf
@@ -74,22 +74,11 @@ class ExactEngine(Engine):
         probs = {str(i): own for i, own in enumerate(self.iterate.probs)}
         return {**probs, "numbers": np.array([self.gap, self.seconds]), "search": np.array(self._search or ())}
 
-    def check(self, arrays: Arrays, done: int) -> None:
-        """Raise unless a snapshot can be of this engine."""
-        check_names(arrays, set(self.snapshot()))
-        self._policy_of(arrays).check_fits(self.game)
-        gap, seconds = take(arrays, "numbers", np.float64, (2,)).tolist()
-        if math.isnan(gap) or not 0 <= seconds < math.inf:
-            raise TacitError("its gap and time are no numbers")
-        search = take(arrays, "search", np.float64, np.shape(self._search or ()))
-        if len(search) and not line_search.is_possible(Search(*search.tolist()), self.world):
-            raise TacitError("its steps are none that the search could have taken")
-
     def _policy_of(self, arrays: Arrays) -> MarkovPolicy:
         return MarkovPolicy([arrays[str(i)] for i in range(self.game.agents)])
 
     def restore(self, arrays: Arrays) -> None:
-        """Resume from a snapshot that was checked."""
+        """Resume from a snapshot."""
         self.iterate = self._policy_of(arrays)
         self.gap, self.seconds = arrays["numbers"].tolist()
-        self._search = Search(*arrays["search"].tolist()) if self._search is not None else None
+        self._search = LineSearch(*arrays["search"].tolist()) if self._search is not None else None

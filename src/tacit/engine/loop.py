@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from tacit.core.generics import act, advance, average, learn, observe, place, reward, start, weigh
+from tacit.core.generics import (
+    act,
+    average_policy,
+    initial_state,
+    joint_action,
+    learn,
+    next_state,
+    observe,
+    policy,
+    reward,
+)
 
 
 def episodes(game, learner, certificate, record, seats, game_u, agent_u, chosen, returns):
@@ -13,16 +23,16 @@ def episodes(game, learner, certificate, record, seats, game_u, agent_u, chosen,
     the first state, the others for the transitions, of which the last step has none. `chosen` [N] holds the actions.
     """
     for k in range(len(returns)):
-        s = max(start(game, game_u[k, 0]), 0)
+        s = max(initial_state(game, game_u[k, 0]), 0)
         for h in range(game.horizon):
             observe(record, learner, game, seats, h, s)
             observe(certificate, learner, game, seats, h, s)
             for i in range(len(seats)):
                 chosen[i] = act(learner, i, h, s, agent_u[i, k, h])
-            token = place(game, h, s, chosen)
+            token = joint_action(game, h, s, chosen)
             s_next = s
             if h + 1 < game.horizon:
-                s_next = max(advance(game, token, game_u[k, h + 1]), 0)
+                s_next = max(next_state(game, token, game_u[k, h + 1]), 0)
             for i in range(len(seats)):
                 r = reward(game, i, token)
                 learn(learner, i, h, s, max(chosen[i], 0), r, s_next)
@@ -36,6 +46,6 @@ def distributions(learner, horizon, states, recent, out):
         for h in range(horizon):
             for s in range(states):
                 if recent:
-                    average(learner, i, h, s, out[i, h, s])
+                    average_policy(learner, i, h, s, out[i, h, s])
                 else:
-                    weigh(learner, i, h, s, out[i, h, s])
+                    policy(learner, i, h, s, out[i, h, s])

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check
+from tacit.core import check, hooks
 from tacit.core.display import Document, Table, few_numbers
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation import deviation_table, evaluate, solve, uniform_gap
+from tacit.evaluation.gaps import evaluate_returned
 from tacit.games.atlas import recommend
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game, count_steps
 from tacit.games.tabular import as_tables
 from tacit.policies import MarkovPolicy, RecordedPolicy
-from tacit.policies.recorded import take_start
 
 #: Agents that a notebook shows of a run.
 _AGENTS = 20
@@ -56,11 +55,11 @@ class Gaps:
         Which deviations count.
     upper : array [N]
         Upper bounds.
-    source : {"exact", "certificate", "model", "model-free", "estimate", "none"}
-        The exact gap (of a Markov policy, or over one step); an upper bound from the game's tables; an upper bound from
-        the counts of a model that all agents share, with probability 0.99; each agent's own bound from V̄ and V̲, which
-        holds with the theorem's probability since its parameters, ι among them, are the theorem's; the agents' own
-        estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing is known.
+    source : {"exact", "certificate", "model-free", "estimate", "none"}
+        The exact gap (of a Markov policy, or over one step); an upper bound from the game's tables; each
+        agent's confidence bound from V̄ and V̲, which holds with the theorem's probability since its parameters, ι among
+        them, are the theorem's; estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing
+        is known.
     most : float
         The horizon, or 1/(1 − γ), times the span of the rewards: no gap is larger.
 
@@ -75,7 +74,6 @@ class Gaps:
     kind: str
     upper: FloatArray
     source: str
-    _replay: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
     most: float = math.inf
 
     @classmethod
@@ -87,13 +85,6 @@ class Gaps:
     def informative(self) -> bool:
         """Whether the largest gap is known any better than that it is at most `most`."""
         return self.source == "exact" or bool(self.upper.max() < self.most * (1 - 1e-12))
-
-    @cached_property
-    def lower(self) -> FloatArray:
-        """Lower bounds [N]: for a certified policy the exact gain of one fixed deviation, by playing the run again."""
-        if self.source == "exact":
-            return self.upper
-        return np.zeros_like(self.upper) if self._replay is None else np.maximum(self._replay(), 0.0)
 
     @property
     def gap(self) -> float:
@@ -109,9 +100,19 @@ class Gaps:
         return f"{sign} {self.gap:.4g}"
 
 
-@dataclass(frozen=True, eq=False)
+#: Gaps, and values [N] where they are known.
+Verdict = tuple[Gaps, FloatArray | None]
+
+
 class Candidate:
-    """A policy that a run can answer with, and how good it is; what is not known yet is computed on first use.
+    """A policy that a run can return, with its gaps and values, computed on first use.
+
+    Parameters
+    ----------
+    policy : policy or None
+        None where the run did not keep it.
+    judge : callable
+        Returns gaps and values.
 
     Examples
     --------
@@ -121,14 +122,17 @@ class Candidate:
     (['average', 'last', 'markov', 'product', 'recent'], 'exact')
     """
 
-    _policy: RecordedPolicy | MarkovPolicy | None
-    _judge: Callable[[], tuple[Gaps, FloatArray | None]] = field(repr=False)
+    def __init__(self, policy: RecordedPolicy | MarkovPolicy | None, judge: Callable[[], Verdict]) -> None:
+        self._policy, self._judge = policy, judge
+        self._verdict: Verdict | None = None
 
     @classmethod
     def with_gaps(cls, gaps: Gaps, values: FloatArray | None = None, policy: Any = None) -> Candidate:
-        """Return a candidate of which this is known, with its policy where that is kept."""
-        known: Any = partial(tuple, (gaps, values))  # which pickles
-        return cls(policy, known)
+        """Return a candidate of known gaps and values, with its policy where that is kept."""
+        verdict: Any = partial(tuple, (gaps, values))  # which pickles
+        candidate = cls(policy, verdict)
+        candidate._verdict = gaps, values
+        return candidate
 
     @classmethod
     def with_exact_gaps(cls, policy: MarkovPolicy, tables: ExactGame | None, kind: str = "nash") -> Candidate:
@@ -138,23 +142,36 @@ class Candidate:
         """
         return cls(policy, partial(_evaluate, policy, tables, kind))
 
-    def __repr__(self) -> str:
-        held = "not kept" if self._policy is None else repr(self._policy)
-        return f"Candidate({held}, {self.gaps.kind} gap {self.gaps.size})"
+    def with_policy(self, policy: RecordedPolicy | MarkovPolicy | None) -> Candidate:
+        """Return the same gaps and values with a policy, or without."""
+        candidate = Candidate(policy, self._judge)
+        candidate._verdict = self._verdict
+        return candidate
 
-    @cached_property
-    def _verdict(self) -> tuple[Gaps, FloatArray | None]:
-        return self._judge()
+    def __repr__(self) -> str:
+        policy = "not kept" if self._policy is None else repr(self._policy)
+        gap = "" if self._verdict is None else f", {self.gaps.kind} gap {self.gaps.size}"
+        return f"Candidate({policy}{gap})"
+
+    def _judged(self) -> Verdict:
+        if self._verdict is None:
+            self._verdict = self._judge()
+        return self._verdict
+
+    @property
+    def measured(self) -> bool:
+        """Whether gaps and values have been computed, or marked unknown."""
+        return self._verdict is not None
 
     @property
     def gaps(self) -> Gaps:
         """What each agent can gain by leaving it."""
-        return self._verdict[0]
+        return self._judged()[0]
 
     @property
     def values(self) -> FloatArray | None:
         """Its exact values [N], where they are known."""
-        return self._verdict[1]
+        return self._judged()[1]
 
     @property
     def gap(self) -> float:
@@ -177,7 +194,7 @@ class Candidate:
 def _evaluate(policy: MarkovPolicy, tables: ExactGame | None, kind: str) -> tuple[Gaps, FloatArray | None]:
     if tables is None:
         return Gaps.unknown(kind, policy.agents), None
-    found = evaluate(tables, policy, gap=None if policy.product else kind)
+    found = evaluate_returned(tables, policy, gap=None if policy.product else kind)
     low, high = tables.reward_range
     return Gaps(kind, found.gaps, "exact", most=tables.effective_horizon * (high - low)), found.values
 
@@ -344,18 +361,11 @@ def advise(
     return tuple(found)
 
 
-def _try(kind: str) -> str:
-    own = "ce" if kind == "ce" else "cce"
-    return f"try adaptive-v-{own}, which has nothing to set, or `tacit compare` for all learners that fit"
-
-
-class Candidates(dict[str, Candidate]):
-    """Candidates by name; "latest" is what "recent" was called before."""
-
-    def __missing__(self, name: str) -> Candidate:
-        if take_start(name) == name:
-            raise KeyError(name)
-        return self[take_start(name)]
+def _suggest(learner: str, kind: str) -> str:
+    """Return what to try where the result of a learner is not good."""
+    default = "adaptive-v-ce" if kind == "ce" else "adaptive-v-cce"
+    other = "more episodes" if learner in ("portfolio", default) else f"{default}, which has no hyperparameters"
+    return f"try {other}, or `tacit compare` for all learners that fit"
 
 
 @dataclass(frozen=True, eq=False)
@@ -399,8 +409,6 @@ class Run:
         What was found or decided during the run.
     warnings : tuple of str
         What `tacit.learn` has warned of.
-    instead : str
-        What to try where the result is not good, where its learner has something to say.
     error : Exception or None
         What an environment failed with, which ended the run early; `raise_error` raises it.
     planned : int or None
@@ -429,12 +437,11 @@ class Run:
     sampled: MarkovPolicy | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    instead: str = ""
     error: Exception | None = None
     planned: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "candidates", Candidates(self.candidates))
+        object.__setattr__(self, "candidates", dict(self.candidates))
         for policy in (self.last, self.sampled, *(one._policy for one in self.candidates.values())):
             if policy is not None:
                 policy.game = self.game  # for people: names, and what is reached
@@ -445,16 +452,16 @@ class Run:
         >>> import tacit
         >>> run = tacit.learn(tacit.make("prisoners-dilemma"), "npg", episodes=50, eta=0.5)
         >>> print(str(run.show()).splitlines()[0])
-        Run('npg', 50 episodes, seed 0, nash gap = ... (exact, ... % of uniform play's))
+        Run('npg', 50 episodes, seed 0, nash gap = ... (exact))
         """
         shown = self.policy.show(everything=everything, limit=limit)
         parts: list[Any] = [shown.title, *shown.parts]
-        data = {"run": self._title(), "policy": shown.data}
-        if self.exact is not None:
+        data = {"run": repr(self), "policy": shown.data}
+        if self.exact is not None and isinstance(self.policy, MarkovPolicy):
             gains = deviation_table(self.exact, self.policy, gap=self.gaps.kind).show()
             parts += [gains.title, *gains.parts]
             data["deviations"] = gains.data
-        return Document(self._title(), parts, data)
+        return Document(repr(self), parts, data)
 
     def plot(
         self,
@@ -487,8 +494,8 @@ class Run:
         axes
             One for a single column, otherwise an array of them.
         """
-        curves = importlib.import_module("tacit.figures.curves")  # of a layer above
-        return curves.plot_run(self, ax=ax, columns=columns, agents=agents, scale=scale, title=title, size=size)
+        look = {"scale": scale, "title": title, "size": size}
+        return hooks.call("plot_run", self, ax=ax, columns=columns, agents=agents, **look)
 
     def raise_error(self) -> None:
         """Raise what ended the run early, if an environment failed, with its own error chained to it."""
@@ -501,9 +508,8 @@ class Run:
         Returns what `tacit.exploit` returns, and takes its options: gains with intervals, and a lower bound on the gap.
         """
         if candidate is not None:
-            check.choice("candidate", take_start(candidate), self.candidates)
-        exploit = importlib.import_module("tacit").exploit  # of a layer above
-        return exploit(self.game, self.candidates[candidate or self.chosen].policy, **options)
+            check.choice("candidate", candidate, self.candidates)
+        return hooks.call("exploit", self.game, self.candidates[candidate or self.chosen].policy, **options)
 
     @property
     def interrupted(self) -> bool:
@@ -517,7 +523,7 @@ class Run:
 
     @property
     def gaps(self) -> Gaps:
-        """Upper and lower bounds on the equilibrium gap of `policy`, for each agent."""
+        """The equilibrium gap of `policy`, exact or bounded, for each agent."""
         return self.candidates[self.chosen].gaps
 
     @property
@@ -571,7 +577,7 @@ class Run:
             return ()
         uniform = self.uniform_gap if self.gaps.source in ("exact", "certificate") else None
         informative, most = self.gaps.informative, self.gaps.most
-        instead = "; ".join(filter(None, [recommend(self.game, self.learner), self.instead or _try(self.gaps.kind)]))
+        instead = "; ".join(filter(None, [recommend(self.game, self.learner), _suggest(self.learner, self.gaps.kind)]))
         return advise(self.curve, self.gap, uniform, most, informative=informative, instead=instead)
 
     @cached_property
@@ -582,48 +588,55 @@ class Run:
         return evaluate(self.exact, self.last).gap
 
     def __repr__(self) -> str:
-        return "\n  ".join([self._title(), *self._alternatives()])
-
-    def _title(self) -> str:
         cut, of = "", ""
         if self.interrupted:
             cut = ", interrupted" if self.error is None else ", interrupted by an error (run.error)"
             of = "" if self.planned is None else f" of {self.planned}"
         episodes = "episode" if self.episodes == 1 and not of else "episodes"
-        return f"Run({self.learner!r}, {self.episodes}{of} {episodes}, seed {self.seed}{cut}{self._quality()})"
+        gap = f", {self._describe_gap()}" if self.candidates[self.chosen].measured else ""
+        return f"Run({self.learner!r}, {self.episodes}{of} {episodes}, seed {self.seed}{cut}{gap})"
+
+    def __str__(self) -> str:
+        title = [self.game.name or type(self.game).__name__, self.learner, f"{self.episodes:,} episodes"]
+        title += [f"seed {self.seed}", *(["interrupted"] if self.interrupted else [])]
+        return "\n".join([" | ".join(title), *(f"  {name:<9}  {fact}" for name, fact in self._facts().items())])
 
     def _repr_html_(self) -> str:
-        values, gaps = self.values, self.gaps
-        known = gaps.source != "none" and gaps.informative
+        measured = self.candidates[self.chosen].measured
+        values = self.values if measured else None
+        known = measured and self.gaps.source != "none" and self.gaps.informative
         rows: list[list[float | None]] = []
         for i in range(min(self.game.agents, _AGENTS)):
             value = None if values is None else float(values[i])
-            rows.append([i, float(self.reward[i]), value, float(gaps.upper[i]) if known else None])
+            rows.append([i, float(self.reward[i]), value, float(self.gaps.upper[i]) if known else None])
         more = [f"and {self.game.agents - _AGENTS} more agents"] if self.game.agents > _AGENTS else []
-        heads = ["agent", "reward while learning", "value", f"{gaps.kind} gap {gaps.size[:1]}" if known else "gap"]
-        return Document(self._title(), [Table("", heads, rows), *more, *self._alternatives()])._repr_html_()
+        gap = f"{self.gaps.kind} gap {self.gaps.size[:1]}" if known else "gap"
+        heads = ["agent", "reward while learning", "value", gap]
+        return Document(repr(self), [Table("", heads, rows), *more])._repr_html_()
 
-    def _alternatives(self) -> list[str]:
-        """Write a line for each candidate whose gap is known, where there are several, and what the answer is worth."""
-        known = {name: one for name, one in self.candidates.items() if one.gaps.source != "none"}
-        lines = []
-        for name, one in known.items():
-            size = one.gaps.size if one.gaps.informative else "not known yet"
-            values = "" if one.values is None else f", values {few_numbers(one.values.tolist())}"
-            answer = f" (the answer{', a table' if one.table else ''})" if name == self.chosen else ""
-            lines.append(f"{name}: gap {size}{values}{answer}")
-        told = []
-        if self.of_optimum is not None:
-            told = [f"the answer is worth {100 * self.of_optimum:.3g} % of the optimum, all agents together"]
-        return [*(lines if len(known) > 1 else []), *told]
+    def _facts(self) -> dict[str, str]:
+        """Return what `print(run)` says, one fact a line: gap, values, policy, how it was selected, time."""
+        gaps, candidate = self.gaps, self.candidates[self.chosen]
+        label = "Nash gap" if gaps.kind == "nash" else f"{gaps.kind.upper()} gap"
+        facts = {label: "not known" if gaps.source == "none" else "not known yet"}
+        if gaps.source != "none" and gaps.informative:
+            uniform = "" if self.uniform_gap is None else f" (uniform policy: {self.uniform_gap:.4g})"
+            facts[label] = f"{gaps.size.removeprefix('= ')}  {gaps.source}, max over agents{uniform}"
+        if self.values is not None:
+            share = "" if self.of_optimum is None else f" = {100 * self.of_optimum:.3g} % of the optimum"
+            facts["values"] = f"{few_numbers(self.values.tolist())}  welfare {self.values.sum():.4g}{share}"
+        kind = "not kept" if candidate._policy is None else "Markov" if candidate.table else "mixture"
+        facts["policy"] = f"{self.chosen}, {kind}"
+        known = [one for one in self.candidates.values() if one.gaps.source != "none"]
+        if len(known) > 1:
+            facts["selected"] = f"among {len(known)} candidates by gap (run.candidates)"
+        facts["time"] = f"{self.seconds:.2g} s ({self.steps_per_second:,.0f} steps/s)"
+        return facts
 
-    def _quality(self) -> str:
+    def _describe_gap(self) -> str:
         gaps = self.gaps
         if gaps.source == "none":
-            return ", no gap measured"
+            return "no gap measured"
         if not gaps.informative:
-            return f", {gaps.kind} gap: no information yet ({gaps.source})"
-        told = f", {gaps.kind} gap {gaps.size} ({gaps.source}"
-        if self.share is not None:
-            told += f", {100 * self.share:.3g} % of uniform play's"
-        return told + ")"
+            return f"{gaps.kind} gap: no information yet ({gaps.source})"
+        return f"{gaps.kind} gap {gaps.size} ({gaps.source})"

@@ -6,7 +6,7 @@ row i of the state and nothing else. What each sees comes in as a number of its 
 
 from __future__ import annotations
 
-import copy
+import struct
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -19,12 +19,13 @@ from tacit.core.errors import TacitError
 from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.agents import make_agent
-from tacit.engine.cells import Cells, Pool, enter, no_cells, pad
-from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack
+from tacit.engine.cells import STEP, Pool, pad
+from tacit.engine.checkpoint import Arrays, pack, unpack
 from tacit.engine.fused import read_distributions
 from tacit.engine.outputs.recorded import write_down
-from tacit.learners import Learner, World
-from tacit.learners.spec import with_start
+from tacit.learners import Learner, World, v_base
+from tacit.learners.several import is_interpreted
+from tacit.learners.spec import remembers_by_step, with_start
 
 #: Uniform numbers that are drawn ahead: half a megabyte.
 _DRAWS = 65_536
@@ -37,8 +38,8 @@ class TurnBuffer(NamedTuple):
     """What a turn reads and writes: the environment's side of it, and the agents' own states."""
 
     learner: Any
-    cells: Cells
-    places: IntArray  # [N]  where each agent is: its cell, or its state where there are no cells
+    rows: IntArray  # [N]  the row of its next cell; none where there are no cells
+    places: IntArray  # [N]  where each agent is: the row of its cell, or its state where there are no cells
     chosen: IntArray  # [N]  what it does there
     rewards: FloatArray  # [N]  what that brought
     nexts: IntArray  # [N]  where it is then, in memory right after the rewards: one call writes both
@@ -64,19 +65,19 @@ def turn(pinned, k, b, h):
         for i in range(N):
             if not buffer.span[0] <= buffer.rewards[i] <= buffer.span[1]:
                 return BAD_REWARD
-    seen = SAME
+    outcome = SAME
     if acts:
         for i in range(N):
             if not 0 <= buffer.nexts[i] < buffer.known[i]:
                 return BAD_STATE
             if buffer.nexts[i] != buffer.nexts[0]:
-                seen = APART
+                outcome = APART
     for i in range(N):
         here = buffer.places[i]
-        if acts:
-            buffer.places[i] = enter(buffer.cells, i, h + 1, buffer.nexts[i])
-        elif buffer.cells.slots.shape[1] > 0:
-            buffer.places[i] = 0
+        if len(buffer.rows) > 0:
+            buffer.places[i] = buffer.rows[i]
+        elif acts:
+            buffer.places[i] = buffer.nexts[i]
         if learns:
             generics.learn(buffer.learner, i, h, here, buffer.chosen[i], buffer.rewards[i], buffer.places[i])
             buffer.returns[i] += buffer.rewards[i]
@@ -89,7 +90,7 @@ def turn(pinned, k, b, h):
                 row = buffer.stored[k, h + 1]
                 column = write_down(buffer.learner, i, h + 1, here, buffer.actions[i], buffer.room, row, column)
             buffer.chosen[i] = generics.act(buffer.learner, i, h + 1, here, buffer.u[b, h + 1, i])
-    return seen
+    return outcome
 
 
 class Fixed(TacitError):
@@ -140,20 +141,17 @@ class Team(Protocol):
         """What the agents remember, where that grows with what they meet."""
         return 0
 
-    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Team:
-        """Return the team as a member of its learner sees it; `pick` takes its part of a state."""
-        return self
+    @property
+    def cells(self) -> int:
+        """Steps and states that the agent with the most of them has met; 0 where nobody counts them."""
+        return 0
 
     def snapshot(self) -> Arrays:
         """Return everything that has changed since the team was made; the streams follow from the episode."""
         raise TacitError("learners that are Python classes are not checkpointed")
 
-    def check(self, arrays: Arrays, room: int, met: Sequence[int], done: int) -> None:
-        """Raise unless a snapshot can be of this team with so much room and states met, after that many episodes."""
-        self.snapshot()
-
     def restore(self, arrays: Arrays, room: int) -> None:
-        """Resume from a snapshot that was checked."""
+        """Resume from a snapshot."""
         return
 
 
@@ -174,7 +172,7 @@ class CompiledTeam(Team):
 
     def _remember(self) -> dict[str, Any]:
         """Return the parts of the buffer in which the agents remember."""
-        return {"learner": self.learner.init(self.world)}
+        return {"learner": generics.seal(self.learner.init(self.world))}
 
     @property
     def state(self) -> Any:
@@ -199,21 +197,20 @@ class CompiledTeam(Team):
 
     def _draw(self, block: int) -> None:
         N, H, first = self.world.agents, self.world.horizon, block * self._ahead
-        rotas = [self.learner.seat(i).rota for i in range(N)]
         if block != self._block + 1 or not self._streams:
             self._streams = [streams.stream(self._seed, streams.agent_role(i)) for i in range(N)]
-            for stream, rota in zip(self._streams, rotas, strict=True):
-                streams.move(stream, rota.number(first) * H)
+            for stream in self._streams:
+                streams.move(stream, first * H)
         drawn = np.empty((self._ahead, H))
         for i, stream in enumerate(self._streams):
-            streams.fill(stream, drawn, first=first, rota=rotas[i])
+            stream.random(out=drawn)
             self.buffer.u[:, :, i] = drawn
         self._block = block
 
     def grow(self, states: int) -> None:
         """Make room for more states; what was learned stays."""
         wider = self._wider(states)
-        room = self.learner.init(wider)
+        room = generics.seal(self.learner.init(wider), like=self.state)
         records.transfer(self.state, room)
         self.world, self.room = wider, states
         self.buffer.known[:] = states
@@ -223,41 +220,28 @@ class CompiledTeam(Team):
         """Return a world of so many states; where agents have a starting policy, it is even in the new ones."""
         if any(self.learner.seat(i).start == "random" for i in range(self.world.agents)):
             raise Fixed("an agent with a random start cannot meet new states; start from 'uniform'")
-        start = tuple(None if own is None else pad(own, states) for own in self.world.start)
+        start = tuple(None if policy is None else pad(policy, states) for policy in self.world.start)
         return self.world._replace(states=states, start=start)
 
     def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
         """Return what each agent answers with, [H, met[i], A_i]."""
-        found = read_distributions(self.state, self.world, max(met), recent=recent)
-        return [own[:, :n] for own, n in zip(found, met, strict=True)]
+        tables = read_distributions(self.state, self.world, max(met), recent=recent)
+        return [table[:, :n] for table, n in zip(tables, met, strict=True)]
 
     def bound_sum(self) -> FloatArray | None:
         """Return the sums of the learner's own bounds."""
-        return self.learner.bound_sum(self.state)
-
-    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Team:
-        """Return the team as a member of its learner sees it."""
-        found = copy.copy(self)
-        found.learner, found.buffer = learner, self.buffer._replace(learner=pick(self.state))
-        return found
+        return v_base.bound_sum(self.state)
 
     def snapshot(self) -> Arrays:
         """Return the learner's state."""
         return pack(self.state)
 
-    def check(self, arrays: Arrays, room: int, met: Sequence[int], done: int) -> None:
-        """Raise unless a snapshot can be of this learner."""
-        world = self._wider(room) if room != self.room else self.world
-        fresh = pack(self.learner.init(world))
-        check_names(arrays, set(fresh))
-        check_alike(arrays, fresh, most=world.most(done))
-
     def restore(self, arrays: Arrays, room: int) -> None:
-        """Resume from a snapshot that was checked."""
+        """Resume from a snapshot."""
         self.world = self._wider(room) if room != self.room else self.world
         self.room = room
         self.buffer.known[:] = room
-        self._put(learner=self.learner.init(self.world))
+        self._put(learner=generics.seal(self.learner.init(self.world), like=self.state))
         unpack(self.state, arrays)
 
 
@@ -266,8 +250,13 @@ class PooledTeam(CompiledTeam):
 
     def _remember(self) -> dict[str, Any]:
         self.room, self._pool = 0, Pool(self.learner, self.world)
-        self._pick: Callable[[Any], Any] | None = None
-        return {"learner": self._pool.state, "cells": self._pool.cells}
+        self._write: Any = struct.Struct(f"{self.world.agents}q").pack_into
+        return {"learner": self._pool.state, "rows": np.zeros(self.world.agents, dtype=np.int64)}
+
+    @property
+    def cells(self) -> int:
+        """Steps and states that the agent with the most of them has met."""
+        return self._pool.used - 1
 
     @property
     def bytes(self) -> int:
@@ -277,35 +266,37 @@ class PooledTeam(CompiledTeam):
     def begin(self, episode: int) -> Callable[[int], int]:
         """See that there is room for all that an episode may show."""
         if self._pool.reserve(self.world.horizon):
-            self._put(learner=self._pool.state, cells=self._pool.cells)
-        return super().begin(episode)
+            self._put(learner=self._pool.state)
+        return partial(self._enter_and_turn, super().begin(episode))
+
+    def _enter_and_turn(self, take_turn: Callable[[int], int], h: int) -> int:
+        """Find the rows of the next cells, or make them, and take the turn."""
+        buffer, key, tables = self.buffer, (h + 1) * STEP, self._pool.rows
+        if h + 1 == self.world.horizon:
+            buffer.rows[:] = 0
+            return take_turn(h)
+        nexts = buffer.nexts.tolist()
+        try:
+            self._write(buffer.rows, 0, *[rows[key + s] for rows, s in zip(tables, nexts, strict=True)])
+        except KeyError:
+            if all(0 <= s < limit for s, limit in zip(nexts, buffer.known.tolist(), strict=True)):  # or it is told
+                buffer.rows[:] = [self._pool.enter(i, h + 1, s) for i, s in enumerate(nexts)]
+        return take_turn(h)
 
     def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
         """Return what each agent answers with, [H, met[i], A_i]."""
-        found = self._pool.distributions(self.world, max(met), recent=recent, pick=self._pick)
-        return [own[:, :n] for own, n in zip(found, met, strict=True)]
-
-    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Team:
-        """Return the team as a member of its learner sees it."""
-        found: Any = super().view(learner, pick)
-        found._pick = pick
-        return found  # type: ignore[no-any-return]
+        tables = self._pool.distributions(self.world, max(met), recent=recent)
+        return [table[:, :n] for table, n in zip(tables, met, strict=True)]
 
     def snapshot(self) -> Arrays:
         """Return the cells that were met, and what is remembered there."""
         return self._pool.snapshot()
 
-    def check(self, arrays: Arrays, room: int, met: Sequence[int], done: int) -> None:
-        """Raise unless a snapshot can be of this learner."""
-        keys = arrays.get("keys", np.zeros(0))
-        pool = Pool(self.learner, self.world, most=keys.shape[-1])
-        pool.check(arrays, states=met, most=self.world.most(done))
-
     def restore(self, arrays: Arrays, room: int) -> None:
-        """Resume from a snapshot that was checked."""
+        """Resume from a snapshot."""
         self._pool = Pool(self.learner, self.world)
         self._pool.restore(arrays)
-        self._put(learner=self._pool.state, cells=self._pool.cells)
+        self._put(learner=self._pool.state)
 
 
 def _make_buffer(world: World, u: FloatArray) -> TurnBuffer:
@@ -315,7 +306,7 @@ def _make_buffer(world: World, u: FloatArray) -> TurnBuffer:
     heard, returns = np.zeros(2 * N), np.zeros(N)
     return TurnBuffer(
         learner=None,
-        cells=no_cells(N),
+        rows=np.zeros(0, dtype=np.int64),
         places=places,
         chosen=chosen,
         rewards=heard[:N],
@@ -341,7 +332,7 @@ class PlainTeam(Team):
             make_agent(learner.seat(i), size, span, scale, seed=seed, index=i) for i, size in enumerate(sizes)
         ]
         self.room, self._horizon = world.states, world.horizon
-        self._observing = [i for i in range(world.agents) if learner.seat(i).observes]
+        self._observing = [i for i in range(world.agents) if getattr(learner.seat(i), "observes", False)]
         self._before: list[Any] = []  # where each agent was, by number or observation
         self.buffer = _make_buffer(world, np.empty((0, world.horizon, world.agents)))
 
@@ -395,12 +386,13 @@ class PlainTeam(Team):
     def bound_sum(self) -> FloatArray | None:
         """Return the sums of the agents' own bounds, if all keep them."""
         sums = [agent.bound_sum for agent in self.agents]
-        return None if any(own is None for own in sums) else np.array(sums, dtype=float)
+        return None if any(total is None for total in sums) else np.array(sums, dtype=float)
 
 
 def team_of(learner: Learner, world: World, *, seed: int) -> Team:
     """Return the agents of a learner, in compiled calls where it has kernels."""
-    if learner.interpreted:
+    if is_interpreted(learner):
         return PlainTeam(learner, world, seed=seed)
-    pooled = learner.by_step and learner.start != "random"  # which is drawn for states that are known beforehand
+    # a random start is drawn for states that are known beforehand
+    pooled = remembers_by_step(learner) and learner.start != "random"
     return (PooledTeam if pooled else CompiledTeam)(learner, world, seed=seed)

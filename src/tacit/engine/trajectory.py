@@ -16,6 +16,8 @@ from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
+from tacit.learners.several import is_interpreted
+from tacit.learners.spec import is_exact
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +60,11 @@ def trajectory(
     if learner == "fictitious-play":
         return _fictitious(game, marks, seed)
     spec = REGISTRY.make(learner, **params)
-    if spec.interpreted:
+    if is_interpreted(spec):
         raise TacitError(f"{learner} has no kernels; paths are drawn of learners in the compiled loop")
-    played = game if spec.exact else game.stretch()  # of a discounted game
-    kind: Any = ExactEngine if spec.exact else FusedEngine
+    exact = is_exact(spec)
+    played = game if exact else game.to_random_horizon()  # of a discounted game
+    kind: Any = ExactEngine if exact else FusedEngine
     engine: Engine = kind(played, spec, episodes=episodes, seed=seed)
     held = [memory.zeros((len(marks), played.horizon, played.states, a), "the trajectory") for a in game.actions]
     joint = np.zeros(game.joint_actions)

@@ -8,12 +8,23 @@ from tacit.core.errors import TacitError, brief
 from tacit.games.protocol import is_game
 
 
-def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | None = None, **given: Any) -> Any:
+def evaluate(
+    game: Any,
+    policy: Any,
+    *,
+    gap: str | None = None,
+    episodes: int | None = None,
+    seed: int | None = None,
+    confidence: float | None = None,
+    return_range: tuple[float, float] | None = None,
+) -> Any:
     """Evaluate a policy: exactly where the game has tables, otherwise by play, with confidence intervals.
 
     Parameters
     ----------
     game : TabularGame, another game with kernels, or an environment
+        An environment's options come with it: `tacit.from_pettingzoo(env, encode=…, horizon=…, reward_range=…)`. A
+        policy that was learned there knows them.
     policy
         A policy of it; or whatever plays it, one for all agents or one for each in a list or a dict by name: functions
         f(h, s) of a game, f(observation, step) of an environment, that return an action or probabilities; objects with
@@ -24,12 +35,10 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
         With tables: which deviations count; by default nash for a product policy and cce for a correlated one.
     episodes : int, optional
         Episodes to play (10,000); with tables, play instead of computing.
-    seed : int
+    seed : int, optional
         By play: everything random comes from it. The same seed means the same chance for every policy.
-    confidence : float
+    confidence : float, optional
         By play: of the intervals (0.95), which hold for every distribution of returns in the range of rewards.
-    horizon, encode, reward_range
-        Of an environment, as in `tacit.learn`; a policy that was learned there knows them.
     return_range : (float, float), optional
         By play: where an episode's return lies, if you know better than the horizon times `reward_range`. Intervals
         reach at least 4/n of the way to its ends, in n episodes.
@@ -53,7 +62,9 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
     """
     from tacit.evaluation import evaluate as exactly
 
-    if episodes is None and not given and _exact(game):
+    options = {"seed": seed, "confidence": confidence, "return_range": return_range}
+    by_play = {name: option for name, option in options.items() if option is not None}
+    if episodes is None and not by_play and _exact(game):
         if isinstance(policy, type) or not callable(getattr(policy, "part", None)):
             from tacit.environments.external import policy_of  # imports the compiler
 
@@ -64,7 +75,7 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
         raise TacitError(f"gap is {brief(gap)}; by play gaps are measured by tacit.exploit")
     from tacit.environments.measuring import evaluate_by_play  # imports the compiler
 
-    return evaluate_by_play(game, policy, episodes=10_000 if episodes is None else episodes, **given)
+    return evaluate_by_play(game, policy, episodes=10_000 if episodes is None else episodes, **by_play)  # type: ignore[arg-type]
 
 
 def _exact(game: Any) -> bool:
@@ -76,5 +87,6 @@ def _exact(game: Any) -> bool:
 
 def _plays(game: Any) -> bool:
     """Return whether something looks like an environment or an arena."""
-    environment = callable(getattr(game, "reset", None)) and callable(getattr(game, "step", None))
-    return environment or callable(getattr(game, "most_states", None))
+    from tacit.environments.adapters import is_environment  # imports the compiler
+
+    return is_environment(game) or callable(getattr(game, "masks", None))

@@ -23,6 +23,7 @@ import inspect
 import itertools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Protocol, TypeAlias
 
@@ -32,7 +33,7 @@ from tacit.core import check, generics, streams
 from tacit.core.errors import TacitError, brief, sentence
 from tacit.environments.spaces import Anything, Discrete, count, kind, list_elements
 from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
-from tacit.games.protocol import Game
+from tacit.games.protocol import Game, is_game
 
 #: What a step of a Gymnasium environment returns.
 _PARTS = ["observation", "reward", "terminated", "truncated", "info"]
@@ -85,8 +86,8 @@ class Adapter:
     def _look(self, shown: Sequence[Any], infos: Sequence[Any], over: Sequence[bool] | None = None) -> None:
         """Read the masks. One without any action says that it is not the agent's turn; somebody's turn it must be."""
         waits = []
-        for i, (seen, info) in enumerate(zip(shown, infos, strict=True)):
-            mask = find_mask(seen, info)
+        for i, (observation, info) in enumerate(zip(shown, infos, strict=True)):
+            mask = find_mask(observation, info)
             if mask is not None:
                 self._masked = True
                 if mask.shape != (self.actions[i],):
@@ -107,8 +108,8 @@ class Adapter:
 
 def find_mask(*holders: Any) -> Any:
     """Return the first `action_mask` of observations and infos; None where there is none."""
-    found = next((one["action_mask"] for one in holders if isinstance(one, Mapping) and "action_mask" in one), None)
-    return None if found is None else np.asarray(found)
+    mask = next((one["action_mask"] for one in holders if isinstance(one, Mapping) and "action_mask" in one), None)
+    return None if mask is None else np.asarray(mask)
 
 
 def stand_in(mask: Any) -> list[int]:
@@ -129,27 +130,29 @@ class ParallelAdapter(Adapter):
         names = ask(env, "possible_agents", lambda: list(getattr(env, "possible_agents", ())))
         if not names:
             raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
+        if len(set(names)) < len(names):
+            raise TacitError(f"possible_agents of {name_of(env)} must differ; got {brief(names)}")
         spaces = ask(env, "its spaces", lambda: [env.observation_space(name) for name in names])
-        own = ask(env, "its spaces", lambda: [env.action_space(name) for name in names])
-        super().__init__(env, names, spaces, _choices(own, names))
+        action_spaces = ask(env, "its spaces", lambda: [env.action_space(name) for name in names])
+        super().__init__(env, names, spaces, _choices(action_spaces, names))
         self._last: Sequence[Any] = []  # what each agent observed last
-        self._plain = all(own == range(len(own)) for own in self.choices)
-        self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda found: (found[self.names[0]],)
+        self._plain = all(action_spaces == range(len(action_spaces)) for action_spaces in self.choices)
+        self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda by_name: (by_name[self.names[0]],)
         self._everybody = True  # whether nobody is out
         self._nobody = dict.fromkeys(self.names, False)
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
         seeded = {} if seed is None else {"seed": seed}
-        given = ask(self.source, "reset", self.source.reset, **seeded)
-        observations, infos = _tuple(self.source, "reset", given, ["observations", "infos"])
+        returned = ask(self.source, "reset", self.source.reset, **seeded)
+        observations, infos = _tuple(self.source, "reset", returned, ["observations", "infos"])
         try:
             self._last = self._each(observations)
         except Exception:  # told by the careful way
             shown = _dict(self.source, "observations", observations)
             missing = next((name for name in self.names if name not in shown), "somebody")
-            told = f"{missing} observes nothing when an episode begins; all possible_agents must be there"
-            raise TacitError(told) from None
+            message = f"{missing} observes nothing when an episode begins; all possible_agents must be there"
+            raise TacitError(message) from None
         self._check_actions()
         self._look(self._last, [infos.get(name) if isinstance(infos, Mapping) else None for name in self.names])
         self._over, self._everybody = [False] * len(self.names), True
@@ -166,18 +169,18 @@ class ParallelAdapter(Adapter):
         """Take a joint action."""
         named: Sequence[Any] = self._allow(actions) if self._masked else actions
         if not self._plain:
-            named = [own[a] for own, a in zip(self.choices, named, strict=True)]
+            named = [choices[a] for choices, a in zip(self.choices, named, strict=True)]
         chosen = dict(zip(self.names, named))  # noqa: B905  # strict takes as long again
         if not self._everybody:
             chosen = {name: a for (name, a), out in zip(chosen.items(), self._over, strict=True) if not out}
-        given = ask(self.source, "step", self.source.step, chosen)
+        returned = ask(self.source, "step", self.source.step, chosen)
         if self._masked:
-            moved = self._with_some(given)
-            self._look(moved[0], [given[4].get(name) for name in self.names], self._over)
+            moved = self._with_some(returned)
+            self._look(moved[0], [returned[4].get(name) for name in self.names], self._over)
             return moved
         if self._everybody:
             try:  # all is as it most often is: everybody plays on, or the episode ends for all at once
-                observations, rewards, terminated, truncated, _ = given
+                observations, rewards, terminated, truncated, _ = returned
                 each, nobody = self._each, self._nobody
                 if (terminated == nobody and truncated == nobody) or not (
                     any(terminated.values()) or any(truncated.values())
@@ -191,14 +194,14 @@ class ParallelAdapter(Adapter):
                     return each(observations), paid, self._over
             except Exception:  # told by the careful way
                 pass
-        return self._with_some(given)
+        return self._with_some(returned)
 
-    def _with_some(self, given: Any) -> Moved:
+    def _with_some(self, returned: Any) -> Moved:
         """Return what a step gave, looking at every agent and every part."""
         parts = ["observations", "rewards", "terminations", "truncations", "infos"]
-        found = _tuple(self.source, "step", given, parts)
+        by_part = _tuple(self.source, "step", returned, parts)
         observations, rewards, terminated, truncated = (
-            _dict(self.source, part, value) for part, value in zip(parts[:4], found[:4], strict=True)
+            _dict(self.source, part, value) for part, value in zip(parts[:4], by_part[:4], strict=True)
         )
         before = self._over
         paid = [
@@ -219,11 +222,11 @@ class ParallelAdapter(Adapter):
         self._everybody = True not in self._over
         return self._last, paid, None if self._everybody else self._over
 
-    def _find(self, found: Mapping[str, Any], what: str, name: str) -> Any:
+    def _find(self, by_name: Mapping[str, Any], what: str, name: str) -> Any:
         """Return what a step gave to an agent that plays on; nothing is no answer."""
-        if name not in found:
+        if name not in by_name:
             raise TacitError(f"step of {name_of(self.source)} returned no {what} for {name}, who is still in the game")
-        return found[name]
+        return by_name[name]
 
 
 class GymnasiumAdapter(Adapter):
@@ -233,14 +236,14 @@ class GymnasiumAdapter(Adapter):
         spaces = env.observation_space, env.action_space
         tuples = all(kind(space) == "Tuple" for space in spaces)
         self._team = tuples and len(spaces[0].spaces) == len(spaces[1].spaces)
-        shown, own = ([*space.spaces] if self._team else [space] for space in spaces)
-        names = [f"agent_{i}" for i in range(len(own))] if self._team else ["agent"]
-        super().__init__(env, names, shown, _choices(own, names))
+        shown, action_spaces = ([*space.spaces] if self._team else [space] for space in spaces)
+        names = [f"agent_{i}" for i in range(len(action_spaces))] if self._team else ["agent"]
+        super().__init__(env, names, shown, _choices(action_spaces, names))
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
-        given = ask(self.source, "reset", self.source.reset, seed=seed)
-        observations, info = _tuple(self.source, "reset", given, ["observation", "info"])
+        returned = ask(self.source, "reset", self.source.reset, seed=seed)
+        observations, info = _tuple(self.source, "reset", returned, ["observation", "info"])
         self._over = [False] * len(self.names)
         shown = self._show(observations)
         self._look(shown, [info] * len(self.names))
@@ -249,9 +252,9 @@ class GymnasiumAdapter(Adapter):
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
         chosen = self._allow(actions) if self._masked else actions
-        each = tuple([own[a] for own, a in zip(self.choices, chosen, strict=True)])
-        given = ask(self.source, "step", self.source.step, each if self._team else each[0])
-        observations, rewards, terminated, truncated, info = _tuple(self.source, "step", given, _PARTS)
+        each = tuple([choices[a] for choices, a in zip(self.choices, chosen, strict=True)])
+        returned = ask(self.source, "step", self.source.step, each if self._team else each[0])
+        observations, rewards, terminated, truncated, info = _tuple(self.source, "step", returned, _PARTS)
         if self._team:
             paid, done, late = (_list(self, "step", one) for one in (rewards, terminated, truncated))
         else:
@@ -265,20 +268,20 @@ class GymnasiumAdapter(Adapter):
         if not self._team:
             return (observations,)
         if not isinstance(observations, tuple | list) or len(observations) != len(self.names):
-            told = f"{name_of(self.source)} showed {brief(observations)}"
-            raise TacitError(f"{told}; it must show an observation to each of {len(self.names)} agents")
+            message = f"{name_of(self.source)} showed {brief(observations)}"
+            raise TacitError(f"{message}; it must show an observation to each of {len(self.names)} agents")
         return observations
 
 
-def _list(adapter: Any, what: str, given: Any) -> list[Any]:
+def _list(adapter: Any, what: str, entries: Any) -> list[Any]:
     """Return what an environment gave each agent, or all of them alike."""
     N = len(adapter.names)
-    if np.ndim(given) == 0:
-        return [given] * N
-    if len(given) != N:
-        told = f"{what} of {name_of(adapter.source)} gave {brief(given)}"
-        raise TacitError(f"{told}; there must be one for each of {N} agents")
-    return list(given)
+    if np.ndim(entries) == 0:
+        return [entries] * N
+    if len(entries) != N:
+        message = f"{what} of {name_of(adapter.source)} gave {brief(entries)}"
+        raise TacitError(f"{message}; there must be one for each of {N} agents")
+    return list(entries)
 
 
 class GameAdapter:
@@ -292,7 +295,7 @@ class GameAdapter:
         self.spaces: list[Any] = [Discrete(game.states)] * game.agents
         self.actions = game.actions
         self.allowed: list[Any] = [None] * game.agents
-        self._kernels = game.kernels()
+        self._kernels = generics.seal(game.kernels())
         self._stream = streams.stream(0, streams.ENVIRONMENT)
         self._h = self._s = 0
 
@@ -300,15 +303,15 @@ class GameAdapter:
         """Begin an episode."""
         if seed is not None:
             self._stream = streams.stream(seed, streams.ENVIRONMENT)
-        self._h, self._s = 0, int(generics.start(self._kernels, self._stream.random()))
+        self._h, self._s = 0, int(generics.initial_state(self._kernels, self._stream.random()))
         return [self._s] * len(self.names)
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action; the last step draws nothing, as in the compiled loop."""
         last = self._h == self.source.horizon - 1
-        token = generics.place(self._kernels, self._h, self._s, np.array(actions))
+        token = generics.joint_action(self._kernels, self._h, self._s, np.array(actions))
         if not last:
-            self._s = int(generics.advance(self._kernels, token, self._stream.random()))
+            self._s = int(generics.next_state(self._kernels, token, self._stream.random()))
         rewards = [float(generics.reward(self._kernels, i, token)) for i in range(len(actions))]
         self._h += 1
         return [self._s] * len(actions), rewards, [True] * len(actions) if last else None
@@ -322,8 +325,52 @@ class GameAdapter:
         self._stream.bit_generator.state = state
 
 
+@dataclass(frozen=True, eq=False)
+class WrappedEnv:
+    """An environment with its options, as `tacit.from_pettingzoo` and `tacit.from_gymnasium` return it.
+
+    Attributes
+    ----------
+    env : environment
+        Somebody else's, as it was given.
+    horizon : int or None
+        Steps in an episode; None for what the environment states or what a few episodes show.
+    reward_range : (low, high) or None
+    encode : callable, Bins or None
+    """
+
+    env: Any
+    horizon: int | None = None
+    reward_range: tuple[float, float] | None = None
+    encode: Any = None
+
+    def __post_init__(self) -> None:
+        if is_game(self.env):
+            raise TacitError(f"env must be an environment; got {brief(self.env)}, a game, which has no options")
+        environment(self.env)  # raises where it is none
+        options: dict[str, Any] = {}
+        if self.horizon is not None:
+            options["horizon"] = check.integer("horizon", self.horizon)
+        if self.reward_range is not None:
+            options["reward_range"] = check.interval("reward_range", self.reward_range)
+        for name, option in options.items():
+            object.__setattr__(self, name, option)
+
+    def __repr__(self) -> str:
+        options = {"horizon": self.horizon, "reward_range": self.reward_range, "encode": self.encode}
+        said = "".join(f", {name}={brief(option)}" for name, option in options.items() if option is not None)
+        return f"WrappedEnv({name_of(self.env)}{said})"
+
+
+def wrap(env: Any) -> WrappedEnv:
+    """Return an environment with its options: as it was wrapped, or without any."""
+    return env if isinstance(env, WrappedEnv) else WrappedEnv(env)
+
+
 def is_environment(value: object) -> bool:
-    """Return whether something looks like an environment of PettingZoo or Gymnasium."""
+    """Return whether something looks like an environment of PettingZoo or Gymnasium, wrapped or not."""
+    if isinstance(value, WrappedEnv):
+        return True
     return callable(getattr(value, "reset", None)) and callable(getattr(value, "step", None))
 
 
@@ -345,6 +392,8 @@ def look_up(env: Any, name: str) -> Any:
 
 def environment(env: Any) -> Environment:
     """Return an environment of PettingZoo or Gymnasium as agents on their own meet it."""
+    if isinstance(env, WrappedEnv):
+        env = env.env
     if inspect.isclass(env):
         raise TacitError(f"{env.__name__} is a class; give an environment, an object of it: {env.__name__}(…)")
     if callable(getattr(env, "agent_iter", None)):
@@ -399,9 +448,10 @@ def _choices(spaces: list[Any], names: list[str]) -> list[Sequence[Any]]:
         if size is None:
             what = "Discrete, MultiDiscrete and MultiBinary actions, and Tuples of them,"
             raise TacitError(f"{name} acts in {brief(space)}; only {what} can be learned")
-        if size > LARGEST_CHOICE and kind(space) != "Discrete":
-            told = f"{name} acts in {brief(space)}, {size:,} actions"
-            raise TacitError(f"{told}; at most {LARGEST_CHOICE:,} are numbered, so leave some out in a wrapper")
+        most = check.ACTIONS if kind(space) == "Discrete" else LARGEST_CHOICE
+        if size > most:
+            message = f"{name} acts in {brief(space)}, {size:,} actions"
+            raise TacitError(f"{message}; there must be at most {most:,}, so leave some out in a wrapper")
     return [list_elements(space) for space in spaces]
 
 
@@ -446,8 +496,8 @@ class BareAdapter(Adapter):
         sizes = _sizes(env)
         N = len(sizes)
         states = getattr(env, "states", None)
-        known = states is not None and not callable(states)
-        space: Any = Discrete(check.integer("states", states)) if known else Anything()
+        numbered = states is not None and not callable(states)
+        space: Any = Discrete(check.integer("states", states)) if numbered else Anything()
         super().__init__(env, [f"agent {i}" for i in range(N)], [space] * N, [range(size) for size in sizes])
         try:
             self.seeded = "seed" in inspect.signature(env.reset).parameters
@@ -462,8 +512,8 @@ class BareAdapter(Adapter):
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
-        given = ask(self.source, "step", self.source.step, actions)
-        shown, rewards, over = _tuple(self.source, "step", given, ["observations", "rewards", "over"])
+        returned = ask(self.source, "step", self.source.step, actions)
+        shown, rewards, over = _tuple(self.source, "step", returned, ["observations", "rewards", "over"])
         return self._settle(self._each(shown), _list(self, "rewards", rewards), _list(self, "over", over))
 
     def _each(self, shown: Any) -> Sequence[Any]:
@@ -472,11 +522,11 @@ class BareAdapter(Adapter):
 
 def _sizes(env: Any) -> tuple[int, ...]:
     """Return each agent's number of actions."""
-    given, agents = env.actions, getattr(env, "agents", None)
-    if np.ndim(given) == 1:
-        found = tuple(check.integer(f"actions[{i}]", own, least=1) for i, own in enumerate(given))
-        if not found or (agents is not None and agents != len(found)):
-            raise TacitError(f"{name_of(env)} has actions {brief(given)} and agents {brief(agents)}, which differ")
-        return found
+    actions, agents = env.actions, getattr(env, "agents", None)
+    if np.ndim(actions) == 1:
+        sizes = tuple(check.integer(f"actions[{i}]", size, of="actions") for i, size in enumerate(actions))
+        if not sizes or (agents is not None and agents != len(sizes)):
+            raise TacitError(f"{name_of(env)} has actions {brief(actions)} and agents {brief(agents)}, which differ")
+        return sizes
     count = 1 if agents is None else check.integer("agents", agents)
-    return (check.integer("actions", given),) * count
+    return (check.integer("actions", actions),) * count

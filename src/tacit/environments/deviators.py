@@ -7,16 +7,10 @@ chosen among in episodes of their own: what is measured afterwards is fresh, so 
 A table is trained by optimistic value iteration on what one agent meets while the others play frozen policies [UCB-VI,
 Azar, Osband, Munos 2017], in batches of episodes, on the states that the agent itself sees. Before a batch the agent
 plans with the means of what it has met and a bonus for what it has hardly tried; what it has never tried is worth the
-most that anything can be. Where the others' policies are Markov and the state is shared, what it faces is a Markov
-decision process, and a second plan bounds what any deviation can gain:
+most that anything can be.
 
-    V̄_h(s) = max_a min{(H − h)·span, r̂ + P̂·V̄_{h+1} + (H − h)·span·√(log(2·H·S·A·K/p)/(2n))}
-
-in rewards counted from their lowest. By Hoeffding r̂ + P̂·V*_{h+1} misses r + P·V*_{h+1} by more than the bonus for some
-(h, s, a) and some n ≤ K with probability p at most, and then V̄ ≥ V* by induction.
-
-Deviations from UCB-VI: batches; a bonus of (H − h)·span·c/√n with a small c while learning, since what is found is
-measured afresh and needs no proof; states that are discovered are counted as at most K·H.
+Deviations from UCB-VI: batches; a bonus of (H − h)·span·c/√n with a small c, since the response is measured afresh and
+needs no proof.
 """
 
 from __future__ import annotations
@@ -24,7 +18,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -59,19 +53,11 @@ CURIOSITY = 0.15
 TRAINING = 1 << 40
 
 
-class Trained(NamedTuple):
-    """What a deviator has come to."""
-
-    deviation: Deviation
-    model: Model | None  # of a table
-    episodes: int
-
-
-def check_deviators(given: Any) -> list[Any]:
+def check_deviators(deviators: Any) -> list[Any]:
     """Return deviators as a list of names and functions."""
-    each = list(given) if isinstance(given, list | tuple) else [given]
+    each = list(deviators) if isinstance(deviators, list | tuple) else [deviators]
     for one in each:
-        if not (callable(one) or one in (TABLE, FEATURES)):
+        if not (callable(one) or (isinstance(one, str) and one in (TABLE, FEATURES))):
             raise TacitError(
                 f"a deviator is {brief(one)}; it must be {TABLE!r}, {FEATURES!r}, or a function of a single-agent "
                 f"environment and a number of episodes that returns what plays there"
@@ -88,7 +74,7 @@ def name_of(deviator: Any) -> str:
 
 def suggest_deviators(arena: Any, policy: Any, episodes: int, seed: int) -> list[Any]:
     """Return what to try: a table where few observations are met, features where nearly all are new, or both."""
-    if not hasattr(arena, "environment") or all(own.numbered for own in arena.observations):
+    if not hasattr(arena, "environment") or all(observations.numbered for observations in arena.observations):
         return [TABLE]
     if arena.blind:
         return [FEATURES]
@@ -123,7 +109,7 @@ def _share_new(states: IntArray) -> float:
 
 def train_best(
     arena: Any, policy: Any, agent: int, deviators: Sequence[Any], episodes: int, seed: int
-) -> tuple[Trained, dict[str, float]]:
+) -> tuple[Deviation, dict[str, float]]:
     """Train a response by each deviator; return the best of them, and what each gained where they were compared.
 
     Chance is another than that of what is measured: another seed, and other episodes.
@@ -136,33 +122,32 @@ def train_best(
     before = finite_returns("the game", play(arena, policy, episodes=compare, seed=other))[:, agent]
     gains = []
     for one in trained:
-        found = play(arena, policy, episodes=compare, seed=other, deviation=one.deviation)
-        gains.append(float((finite_returns("the game", found)[:, agent] - before).mean()))
+        played = play(arena, policy, episodes=compare, seed=other, deviation=one)
+        gains.append(float((finite_returns("the game", played)[:, agent] - before).mean()))
     names = map(name_of, deviators)
     return trained[int(np.argmax(gains))], dict(zip(names, gains, strict=True))
 
 
-def _train(arena: Any, policy: Any, agent: int, deviator: Any, episodes: int, seed: int) -> Trained:
+def _train(arena: Any, policy: Any, agent: int, deviator: Any, episodes: int, seed: int) -> Deviation:
     if deviator == TABLE:
         model = train_table(arena, policy, agent, episodes, seed)
         table = model.best()
         for s, mask in arena.masks(agent).items():  # what a forbidden action stands for
             table[:, s] = np.where(table[:, s] >= 0, np.array(stand_in(mask))[table[:, s]], -1)
-        return Trained(Deviation(agent, table), model, episodes)
+        return Deviation(agent, table)
     if deviator == FEATURES:
-        fitted = features.train(SingleAgentEnv(arena, policy, agent, seed), episodes)
-        return Trained(Deviation(agent, fitted), None, episodes)
+        return Deviation(agent, features.train(SingleAgentEnv(arena, policy, agent, seed), episodes))
     env = _for_trainers(arena, policy, agent, seed)
     with blame(f"the deviator {name_of(deviator)} failed"):
         response = deviator(env, episodes)
     if not callable(getattr(response, "begin", None)):  # no part yet
         response = TrainedPart(agent, arena.actions[agent], response, env.show, name_of(deviator))
-    return Trained(Deviation(agent, response), None, episodes)
+    return Deviation(agent, response)
 
 
-def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> Model:
+def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> VisitCounts:
     """Return what an agent has met in training: batches that grow with what is known already."""
-    model = Model(agent, arena.horizon, arena.actions[agent])
+    model = VisitCounts(agent, arena.horizon, arena.actions[agent])
     done = 0
     table = np.full((arena.horizon, 1), -1)
     while done < episodes:
@@ -175,7 +160,7 @@ def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int)
     return model
 
 
-class Model:
+class VisitCounts:
     """What one agent has met: visits, rewards and transitions of (h, s, a)."""
 
     def __init__(self, agent: int, horizon: int, actions: int) -> None:
@@ -217,10 +202,8 @@ class Model:
             h, s = np.divmod(place, before)
             self._code = ((h * self.states + s) * self.actions + a) * self.states + s_next
 
-    def plan(
-        self, bonus: FloatArray, most: FloatArray, *, unknown: float = 1.0, low: float | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return Q [H, S, A] and V [H + 1, S]: means plus a bonus, at most `most` [H].
+    def plan(self, bonus: FloatArray, most: FloatArray, *, unknown: float = 1.0) -> FloatArray:
+        """Return Q [H, S, A]: means plus a bonus, at most `most` [H].
 
         Rewards are counted from the lowest, so that no value is negative; `unknown` times `most` is what an action is
         worth that was never tried.
@@ -230,40 +213,31 @@ class Model:
         edges = np.searchsorted(place, np.arange(H + 1) * S * A)
         Q, V = np.zeros((H, S, A)), np.zeros((H + 1, S))
         tried = self.visits > 0
-        mean = (self.rewards - (self.low if low is None else low) * self.visits) / np.maximum(self.visits, 1)
+        mean = (self.rewards - self.low * self.visits) / np.maximum(self.visits, 1)
         for h in reversed(range(H)):
-            own = slice(edges[h], edges[h + 1])
+            step = slice(edges[h], edges[h + 1])
             ahead = np.bincount(
-                place[own] - h * S * A, self._count[own] * V[h + 1][s_next[own]], minlength=S * A
+                place[step] - h * S * A, self._count[step] * V[h + 1][s_next[step]], minlength=S * A
             ).reshape(S, A)
             value = mean[h] + ahead / np.maximum(self.visits[h], 1) + bonus[h]
             Q[h] = np.where(tried[h], np.minimum(value, most[h]), unknown * most[h])
             V[h] = Q[h].max(axis=1)
-        return Q, V
+        return Q
 
     def curious(self, constant: float = CURIOSITY) -> IntArray:
         """Return what to play next [H, S]: the best action of an optimistic plan; −1 where nothing was tried."""
         span = max(self.high - self.low, 1e-12)
         left = np.arange(self.horizon, 0, -1.0)
         bonus = constant * span * left[:, None, None] / np.sqrt(np.maximum(self.visits, 1))
-        Q, _ = self.plan(bonus, left * span)
+        Q = self.plan(bonus, left * span)
         return self._choice(Q, np.zeros_like(self.visits))
 
     def best(self) -> IntArray:
         """Return the best response by what was met [H, S]; what was never tried does not count, −1 for no state."""
         left = np.arange(self.horizon, 0, -1.0)
         span = max(self.high - self.low, 1e-12)
-        Q, _ = self.plan(np.zeros_like(self.visits), left * span, unknown=-1.0)
+        Q = self.plan(np.zeros_like(self.visits), left * span, unknown=-1.0)
         return self._choice(Q, np.where(self.visits > 0, 0.0, -np.inf))
-
-    def upper(self, *, span: float, low: float, states: int, episodes: int, chance: float) -> FloatArray:
-        """Return V̄_1 [S], an upper bound on the value of any deviation from each first state, in the game's units."""
-        count = 2 * self.horizon * states * self.actions * max(episodes, 1)
-        left = np.arange(self.horizon, 0, -1.0) * span
-        width = np.sqrt(math.log(count / chance) / (2 * np.maximum(self.visits, 1)))
-        _, V = self.plan(left[:, None, None] * width, left, low=low)
-        found: FloatArray = V[0] + self.horizon * low
-        return found
 
     def _choice(self, Q: FloatArray, allowed: FloatArray) -> IntArray:
         met = self.visits.sum(axis=2) > 0
@@ -316,10 +290,10 @@ class SingleAgentEnv:
         """Begin an episode, the next, or that of number `seed`; none shares its chance with what is measured."""
         self.episodes = self.episodes if seed is None else seed
         number = TRAINING + self.episodes
-        own = int(streams.seeds(self.seed, streams.PLAY, range(number, number + 1))[0])
+        episode_seed = int(streams.seeds(self.seed, streams.PLAY, range(number, number + 1))[0])
         self.episodes += 1
-        self._players.begin(own)
-        self._shown, self._over = self._environment.reset(own if self._environment.seeded else None), None
+        self._players.begin(episode_seed)
+        self._shown, self._over = self._environment.reset(episode_seed if self._environment.seeded else None), None
         self._h = 0
         self._let_choose()
         return self.show(self._shown[self.agent]), self._info(None)
@@ -363,10 +337,10 @@ def _for_trainers(arena: EnvironmentArena, policy: Any, agent: int, seed: int) -
             gymnasium.Env.reset(self, seed=seed)
             return super().reset(seed=seed, options=options)
 
-    made = GymnasiumEnv(arena, policy, agent, seed)
-    made.action_space = gymnasium.spaces.Discrete(made.action_space.n)
-    if type(made.observation_space) is Discrete:
-        made.observation_space = gymnasium.spaces.Discrete(made.observation_space.n)
-    elif type(made.observation_space) is Anything:
-        made.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, made.reset()[0].shape, np.float64)
-    return made
+    env = GymnasiumEnv(arena, policy, agent, seed)
+    env.action_space = gymnasium.spaces.Discrete(env.action_space.n)
+    if type(env.observation_space) is Discrete:
+        env.observation_space = gymnasium.spaces.Discrete(env.observation_space.n)
+    elif type(env.observation_space) is Anything:
+        env.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, env.reset()[0].shape, np.float64)
+    return env

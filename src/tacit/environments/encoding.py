@@ -20,7 +20,7 @@ from tacit.core.display import number
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.environments.adapters import Environment
-from tacit.environments.bounds import scout, stated_horizon
+from tacit.environments.episodes import scout, stated_horizon
 from tacit.environments.observations import Encode
 from tacit.environments.spaces import Numbers, ends, flatten, kind, parts, unflatten
 
@@ -31,9 +31,7 @@ SCOUTED = (
     "bins of numbers without bounds lie between the least and the largest of a few random episodes, and what is beyond "
     "falls into the outermost; edges can be given (encode)"
 )
-_WANTED = (
-    "a function from an observation to something hashable, or tacit.Bins; as text or in a file, bins=6 or width=0.1"
-)
+_WANTED = "a function from an observation to something hashable, or tacit.Bins; as text or in a file, bins=6"
 
 
 @dataclass(frozen=True)
@@ -41,48 +39,38 @@ class Bins:
     """Bins for the numbers of an observation, for `encode=`: what falls into the same bins is the same state.
 
     Numbers of a Box are put into bins; Discrete, MultiDiscrete and MultiBinary observations, alone or within a Dict or
-    Tuple, stay as they are, unless an entry of their own says otherwise. One of the two parameters is given.
+    Tuple, stay as they are, unless an entry of their own says otherwise.
 
     Parameters
     ----------
-    count : int, list or dict, optional
+    count : int, list or dict
         How many bins of equal width each number gets, 1 to leave it out. They lie between the bounds of the space, or
         where it has none between the least and the largest number of a few random episodes. A list has an entry for
         each number or each part of a Tuple, a dict for each part of a Dict; for a Box, a dict names its numbers in
         their order. An entry that is a list again holds the edges between bins.
-    width : float, list or dict, optional
-        Instead: numbers are rounded to multiples of this; no bounds are needed.
 
     Examples
     --------
-    >>> import gymnasium, tacit
+    >>> import tacit
     >>> coarse = tacit.Bins({"position": 1, "velocity": 1, "angle": 6, "spin": [-1, 0, 1]})
-    >>> run = tacit.learn(gymnasium.make("CartPole-v1"), episodes=20, horizon=50, encode=coarse)
+    >>> run = tacit.learn(tacit.from_gymnasium("CartPole-v1", horizon=50, encode=coarse), episodes=20)
     >>> run.game.observations[0].name(run.game.state([0.1, 0.5, 0.02, -0.3]))
     'angle 0 to 0.1396, spin -1 to 0'
     """
 
-    count: Any = None
-    width: Any = None
-
-    def __post_init__(self) -> None:
-        if (self.count is None) == (self.width is None):
-            raise TacitError(f"{self!r} must have a count or a width, such as tacit.Bins(6) or tacit.Bins(width=0.1)")
+    count: Any
 
 
 class Cell(NamedTuple):
-    """What becomes of one number of an observation: a bin between edges, a multiple of a width, or itself."""
+    """What becomes of one number of an observation: a bin between edges, or itself."""
 
     name: str
     edges: tuple[float, ...] = ()
     middles: tuple[float, ...] = ()  # of the bins, one more than there are edges; none where the number stays
-    width: float = 0.0
 
     def key(self, value: Any) -> Any:
         """Return what stands for a number."""
-        if self.middles:
-            return self.middles[bisect_right(self.edges, value)]
-        return float(f"{round(value / self.width) * self.width:.12g}") if self.width else value
+        return self.middles[bisect_right(self.edges, value)] if self.middles else value
 
     def describe(self, key: Any) -> str:
         """Return a bin in words; "" where there is one bin only."""
@@ -123,71 +111,70 @@ class Encoding:
 
     def describe(self, key: Sequence[Any]) -> str:
         """Return a state in words: the bins that it lies in."""
-        told = [cell.describe(own) for cell, own in zip(self.cells, key, strict=True)]
-        return ", ".join(one for one in told if one)
+        words = [cell.describe(part) for cell, part in zip(self.cells, key, strict=True)]
+        return ", ".join(one for one in words if one)
 
     def restore(self, key: Sequence[Any]) -> Any:
         """Return an observation of the space whose key this is: the middle of its bins."""
         return unflatten(self.space, iter(key))
 
 
-def read_encode(given: Any) -> Any:
+def read_encode(encode: Any) -> Any:
     """Return an `encode` as it is given in Python, or of text or a table as files and the command line have it.
 
-    >>> read_encode("bins=6"), read_encode({"width": [0.1, 1]})
-    (Bins(count=6, width=None), Bins(count=None, width=[0.1, 1]))
+    >>> read_encode("bins=6"), read_encode({"bins": [4, 1]})
+    (Bins(count=6), Bins(count=[4, 1]))
     """
-    if given is Bins:
+    if encode is Bins:
         raise TacitError("encode is the class tacit.Bins; give an object of it, such as tacit.Bins(6)")
-    if given is None or callable(given) or isinstance(given, Bins):
-        return given
-    told = TacitError(f"encode is {brief(given)}; it must be {_WANTED}")
-    if isinstance(given, str):
-        key, _, text = given.partition("=")
+    if encode is None or callable(encode) or isinstance(encode, Bins):
+        return encode
+    error = TacitError(f"encode is {brief(encode)}; it must be {_WANTED}")
+    if isinstance(encode, str):
+        key, _, text = encode.partition("=")
         try:
-            given = {key: json.loads(text)}
+            encode = {key: json.loads(text)}
         except (ValueError, RecursionError):
-            raise told from None
-    if not isinstance(given, Mapping) or len(given) != 1 or next(iter(given)) not in ("bins", "width"):
-        raise told
-    return Bins(given.get("bins"), given.get("width"))
+            raise error from None
+    if not isinstance(encode, Mapping) or list(encode) != ["bins"]:
+        raise error
+    return Bins(encode["bins"])
 
 
-def fit(given: Any, environment: Environment, *, horizon: int | None, seed: int) -> list[Encode | None]:
+def fit(encode_or_bins: Any, environment: Environment, *, horizon: int | None, seed: int) -> list[Encode | None]:
     """Return how each agent encodes what it observes; agents with the same space do it alike."""
-    encode = read_encode(given)
+    encode = read_encode(encode_or_bins)
     if not isinstance(encode, Bins):
         return [encode] * len(environment.spaces)
     first = [environment.spaces.index(space) for space in environment.spaces]  # the first agent with this space
     met: dict[int, tuple[FloatArray, FloatArray]] = {}
     if scouts(encode, environment):
         met = _scout_ends(environment, first, horizon or stated_horizon(environment.source), seed)
-    made: dict[int, Encode] = {}
+    encodings: dict[int, Encode] = {}
     for i in sorted(set(first)):
         space = environment.spaces[i]
         if kind(space) == "Anything":
             space = Numbers(np.shape(met[i][0]))
-        counted = encode.count is not None
-        leaves = list(_leaves(space, encode.count if counted else encode.width))
-        seen = zip(*(end.ravel().tolist() for end in met[i]), strict=True) if met else [None] * len(leaves)
-        made[i] = Encoding(space, tuple(_cell(leaf, counted, own) for leaf, own in zip(leaves, seen, strict=True)))
-    return [made[i] for i in first]
+        leaves = list(_leaves(space, encode.count))
+        extremes = zip(*(end.ravel().tolist() for end in met[i]), strict=True) if met else [None] * len(leaves)
+        encodings[i] = Encoding(space, tuple(_cell(leaf, pair) for leaf, pair in zip(leaves, extremes, strict=True)))
+    return [encodings[i] for i in first]
 
 
 def see_nothing(observation: Any) -> None:
     """Return the same for every observation, for agents that need no states."""
 
 
-def scouts(given: Any, environment: Environment) -> bool:
+def scouts(encode: Any, environment: Environment) -> bool:
     """Return whether a few random episodes have to show where bins lie."""
-    bins = read_encode(given)
+    bins = read_encode(encode)
     if not isinstance(bins, Bins):
         return False
     if any(kind(space) == "Anything" for space in environment.spaces):
         return True
     return any(
         leaf.entry not in (None, 1) and not _is_container(leaf.entry) and max(-leaf.low, leaf.high) >= UNBOUNDED
-        for space in (environment.spaces if bins.width is None else ())
+        for space in environment.spaces
         for leaf in _leaves(space, bins.count)
     )
 
@@ -196,28 +183,30 @@ def _scout_ends(
     environment: Environment, first: list[int], horizon: int | None, seed: int
 ) -> dict[int, tuple[FloatArray, FloatArray]]:
     """Return the least and the largest of each number that agents with the same space have seen in a few episodes."""
-    seen: dict[int, list[FloatArray]] = {i: [] for i in first}
+    rows_of: dict[int, list[FloatArray]] = {i: [] for i in first}
 
     def see(shown: Sequence[Any]) -> None:
-        for i, own in zip(first, shown, strict=True):
+        for i, observation in zip(first, shown, strict=True):
             space = environment.spaces[i]
-            values = own if kind(space) == "Anything" else flatten(space, own)
+            values = observation if kind(space) == "Anything" else flatten(space, observation)
             try:
                 row = np.asarray(values, dtype=np.float64)
-                if seen[i] and row.shape != seen[i][0].shape:
+                if rows_of[i] and row.shape != rows_of[i][0].shape:
                     raise ValueError
             except (ValueError, TypeError):
-                told = f"{environment.names[i]} observes {brief(own)}, which has not always the same numbers to bin"
-                raise TacitError(f"{told}; give a function as encode") from None
+                message = f"{environment.names[i]} observes {brief(observation)}"
+                raise TacitError(f"{message}, not always as many numbers; give a function as encode") from None
             if not np.isfinite(row).all():
-                told = f"{environment.names[i]} observed {brief(own)}, which has nan or an infinite number in it"
-                raise TacitError(
-                    f"{told}; bins lie between finite numbers, so give their edges or a function as encode"
+                message = (
+                    f"{environment.names[i]} observed {brief(observation)}, which has nan or an infinite number in it"
                 )
-            seen[i].append(row)
+                raise TacitError(
+                    f"{message}; bins lie between finite numbers, so give their edges or a function as encode"
+                )
+            rows_of[i].append(row)
 
     scout(environment, horizon, seed, see)
-    return {i: (np.min(rows, axis=0), np.max(rows, axis=0)) for i, rows in seen.items()}
+    return {i: (np.min(rows, axis=0), np.max(rows, axis=0)) for i, rows in rows_of.items()}
 
 
 def _is_container(tree: Any) -> bool:
@@ -250,8 +239,8 @@ def _leaves(space: Any, tree: Any, name: str = "", *, own: bool = False) -> Iter
         at = list(tree) if isinstance(tree, Mapping) else [str(i) for i in range(low.size)]
         entries = {f"{name}.{key}".strip("."): entry for key, entry in _entries(tree, at, brief(space)).items()}
         if len(entries) != low.size:
-            told = f"encode has {len(entries)} entries for the {low.size} numbers of {brief(space)}"
-            raise TacitError(f"{told}; give one for each, of which 1 leaves a number out")
+            message = f"encode has {len(entries)} entries for the {low.size} numbers of {brief(space)}"
+            raise TacitError(f"{message}; give one for each, of which 1 leaves a number out")
     for (key, entry), least, most in zip(entries.items(), low.ravel().tolist(), high.ravel().tolist(), strict=True):
         yield Leaf(key, entry, least, most, whole)
 
@@ -268,17 +257,12 @@ def _entries(tree: Any, names: list[str], said: str) -> dict[str, Any]:
     return {str(key): entry for key, entry in tree.items()}
 
 
-def _cell(leaf: Leaf, counted: bool, met: tuple[float, float] | None) -> Cell:
+def _cell(leaf: Leaf, met: tuple[float, float] | None) -> Cell:
     """Return the bins of one number."""
     if leaf.entry is None:
         if not leaf.whole:
             raise TacitError(f"encode has no entry for {leaf.name}; 1 bin leaves it out")
         return Cell(leaf.name)
-    if not counted:
-        width = check.real(f"width of {leaf.name or 'bins'}", leaf.entry, least=0)
-        if not width:
-            raise TacitError("width is 0; it must be positive")
-        return Cell(leaf.name) if leaf.whole and width <= 1 else Cell(leaf.name, width=width)
     if _is_container(leaf.entry):
         edges = check.array(f"edges of {leaf.name}", leaf.entry)
         if edges.ndim != 1 or not len(edges) or (np.diff(edges) <= 0).any() or not np.isfinite(edges).all():
@@ -295,7 +279,7 @@ def _cell(leaf: Leaf, counted: bool, met: tuple[float, float] | None) -> Cell:
     if leaf.whole:
         low, high = low - 0.5, high + 0.5
     if met is not None:
-        low, high = (end if abs(end) < UNBOUNDED else seen for end, seen in zip((low, high), met, strict=True))
+        low, high = (end if abs(end) < UNBOUNDED else extreme for end, extreme in zip((low, high), met, strict=True))
     if not low < high:
         low, high = low - 0.5, low + 0.5
     ends = np.linspace(low, high, bins + 1).tolist()
@@ -308,9 +292,9 @@ def _middles(ends: Sequence[float]) -> tuple[float, ...]:
     >>> _middles([0, 1 / 3, 2 / 3, 1])
     (0.167, 0.5, 0.833)
     """
-    found = []
+    middles = []
     for low, high in itertools.pairwise(ends):
         middle = 0.5 * (low + high)
         short = float(f"{middle:.3g}")
-        found.append(short if low < short < high else float(middle))
-    return tuple(found)
+        middles.append(short if low < short < high else float(middle))
+    return tuple(middles)

@@ -34,7 +34,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
     """
 
     def __init__(self, game: ExactGame, *, render_mode: str | None = "ansi") -> None:
-        game = game.stretch()
+        game = game.to_random_horizon()
         modes = ["ansi", "human", *(["rgb_array"] if game.picture is not None else [])]
         self.render_mode = None if render_mode is None else check.choice("render_mode", render_mode, modes)
         self.metadata = {"name": game.name or "tacit", "render_modes": modes, "is_parallelizable": True}
@@ -92,11 +92,11 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         paid = rewards.tolist()
         self._before = (chosen, paid)
         live = self.agents
-        told = (self._observations(), dict(zip(live, paid, strict=True)), dict.fromkeys(live, False))
+        outcome = (self._observations(), dict(zip(live, paid, strict=True)), dict.fromkeys(live, False))
         infos = self._infos()
         if last:
             self.agents = []
-        return *told, dict.fromkeys(live, last), infos
+        return *outcome, dict.fromkeys(live, last), infos
 
     def state(self) -> np.ndarray[Any, Any]:
         """Return the state's number."""

@@ -1,8 +1,8 @@
 """Policies from elsewhere: functions and objects of other libraries, beside parts that were learned here.
 
 `policy_of` is the boundary. In a game, functions of (h, s) become the tables of a `MarkovPolicy`, so that all that is
-exact stays exact. What draws for itself or remembers, and whatever acts on observations, becomes a `Team` of parts,
-which is played one episode after the other.
+exact stays exact. What draws for itself or remembers, and whatever acts on observations, becomes `SeparateParts`, which
+are played one episode after the other.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core import streams
 from tacit.core.errors import TacitError, blame, brief, one_line
 from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
-from tacit.environments.adapters import environment, find_mask, stand_in
+from tacit.environments.adapters import GameAdapter, WrappedEnv, environment, find_mask, stand_in
 from tacit.environments.encoding import fit
 from tacit.environments.observations import Encode
 from tacit.environments.play import is_arena
@@ -30,8 +31,9 @@ METHODS = ("predict", "compute_single_action", "compute_action", "act")
 #: Steps times states up to which functions of a game without tables are tabulated.
 LARGEST_TABLE = 100_000
 
-#: Calls of a function in all, to see whether it draws for itself.
-_CALLS = 64
+#: Calls of a function at least, to see whether it draws for itself; and in episodes of the game, to see whether it
+#: remembers.
+_CALLS, _PLAYED = 64, 20_000
 
 _FITS = (
     "a function {call} that returns an action or probabilities, an object with predict, compute_single_action, "
@@ -43,7 +45,7 @@ class NoTable(Exception):
     """A function did not answer twice the same: it is no table."""
 
 
-class Team:
+class SeparateParts:
     """One part for each agent, from wherever: it can be played, and nothing else.
 
     Attributes
@@ -67,7 +69,7 @@ class Team:
         return self.parts[agent]
 
     def __repr__(self) -> str:
-        return f"Team({', '.join(map(repr, self.parts))})"
+        return f"SeparateParts({', '.join(map(repr, self.parts))})"
 
 
 class ExternalPart(Part):
@@ -75,11 +77,11 @@ class ExternalPart(Part):
 
     sees = product = True
 
-    def __init__(self, agent: int, choices: Sequence[Any], given: Any, *, game: bool) -> None:
+    def __init__(self, agent: int, choices: Sequence[Any], policy: Any, *, game: bool) -> None:
         super().__init__(agent, len(choices), None)
-        self._choices, self._given = choices, given
-        self._ask = _method(given, game=game)
-        self.remembers = callable(getattr(given, "reset", None))
+        self._choices, self._given = choices, policy
+        self._ask = _method(policy, game=game)
+        self.remembers = callable(getattr(policy, "reset", None))
 
     def _begin(self) -> None:
         self._memory: Any = None
@@ -93,13 +95,13 @@ class ExternalPart(Part):
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
         """Return an action among those that are allowed, all where that is None."""
-        u, found = self._step(h), self.distribution(h, s)
+        u, probs = self._step(h), self.distribution(h, s)
         if allowed is not None:
-            found = found * allowed
-            if not found.sum() > 0:
+            probs = probs * allowed
+            if not probs.sum() > 0:
                 raise TacitError(f"{self!r} chose nothing that the action mask of {brief(s)} allows")
-            found = found / found.sum()
-        return int((u >= np.cumsum(found)[:-1]).sum())
+            probs = probs / probs.sum()
+        return int((u >= np.cumsum(probs)[:-1]).sum())
 
     def distribution(self, h: int, s: Any) -> FloatArray:
         """Return the probabilities of actions at step h on an observation, as the function or object says."""
@@ -118,14 +120,16 @@ class ExternalPart(Part):
         except (TypeError, ValueError, RuntimeError) as error:
             raise self._complain(answer, f" ({one_line(error, 100)})") from None
         if not isinstance(self._choices, range) and array.shape == np.shape(first):
-            array = next((np.array(a) for a, own in enumerate(self._choices) if np.array_equal(own, array)), array)
+            array = next(
+                (np.array(a) for a, choice in enumerate(self._choices) if np.array_equal(choice, array)), array
+            )
         if array.ndim == 0:
             a = float(array) - (first if isinstance(self._choices, range) else 0)
             if A > 1 and not (a.is_integer() and 0 <= a < A):
                 raise self._complain(answer)
-            found = np.zeros(A)
-            found[int(a) if A > 1 else 0] = 1.0
-            return found
+            probs = np.zeros(A)
+            probs[int(a) if A > 1 else 0] = 1.0
+            return probs
         if array.shape != (A,) or not (array >= 0).all() or not abs(array.sum() - 1) <= 1e-4:
             raise self._complain(answer, wanted=" that sum to 1 (of logits, take the softmax)")
         return np.asarray(array / array.sum())
@@ -143,11 +147,11 @@ class ExternalPart(Part):
 class TrainedPart(ExternalPart):
     """A response that somebody else has trained: what is forbidden stands for what is allowed, as in its training."""
 
-    def __init__(self, agent: int, actions: int, given: Any, show: Callable[[Any], Any], trainer: str) -> None:
-        if not _acts(given):
-            told = f"it must be {_FITS.format(call='f(observation, step)')}"
-            raise TacitError(f"the deviator {trainer} returned {brief(given)}; {told}")
-        super().__init__(agent, range(actions), given, game=False)
+    def __init__(self, agent: int, actions: int, policy: Any, show: Callable[[Any], Any], trainer: str) -> None:
+        if not _acts(policy):
+            must = f"it must be {_FITS.format(call='f(observation, step)')}"
+            raise TacitError(f"the deviator {trainer} returned {brief(policy)}; {must}")
+        super().__init__(agent, range(actions), policy, game=False)
         self._show = show  # an observation as it was in training
 
     def distribution(self, h: int, s: Any) -> FloatArray:
@@ -178,23 +182,24 @@ class ObservingPart(Part):
         return self._part.act(h, self._find(s))
 
 
-def policy_of(game: Any, given: Any, *, encode: Encode | None = None) -> Any:
+def policy_of(game: Any, policy: Any) -> Any:
     """Return what was given as a policy of a game or an environment; what is one already is returned as it is.
 
     >>> import tacit
     >>> policy_of(tacit.make("chicken"), lambda h, s: [0.5, 0.5])
     MarkovPolicy(product, 2 agents, 1 state, 2×2 actions, the same at every step)
     """
-    _refuse_class(given)
-    if hasattr(given, "candidates"):  # a Run
-        given = given.policy
-    if callable(getattr(given, "part", None)) or is_arena(game):
-        return given
+    _refuse_class(policy)
+    if hasattr(policy, "candidates"):  # a Run
+        policy = policy.policy
+    if callable(getattr(policy, "part", None)) or is_arena(game):
+        return policy
     met = is_game(game) and hasattr(game, "observations")  # a game that a run made of an environment
     tables = is_game(game) and not met
     adapter = None if tables else environment(game.source if met else game)
     names, sizes, choices = _roles(game if adapter is None else adapter)
-    each = _each(given, names, call="f(h, s)" if tables else "f(observation, step)")
+    each = _each(policy, names, call="f(h, s)" if tables else "f(observation, step)")
+    encode = game.encode if isinstance(game, WrappedEnv) else None
     encodes = [None] * len(each) if adapter is None else fit(encode, adapter, horizon=None, seed=0)
     owners = [_part(i, one, sizes[i], choices[i], encodes[i], game=tables) for i, one in enumerate(each)]
     if tables and (as_exact(game) is not None or game.horizon * game.states <= LARGEST_TABLE):
@@ -202,79 +207,79 @@ def policy_of(game: Any, given: Any, *, encode: Encode | None = None) -> Any:
             return MarkovPolicy(_tabulate(game, each, owners))
         except NoTable:
             pass
-    return Team(owners)
+    return SeparateParts(owners)
 
 
 def _roles(game: Any) -> tuple[list[Any], Sequence[int], Sequence[Sequence[Any]]]:
     """Return the agents' names, numbers of actions, and what their actions are called."""
     names = getattr(game, "names", list(range(len(game.actions))))
-    return names, game.actions, getattr(game, "choices", [range(own) for own in game.actions])
+    return names, game.actions, getattr(game, "choices", [range(size) for size in game.actions])
 
 
-def _each(given: Any, names: Sequence[Any], *, call: str) -> list[Any]:
+def _each(policy: Any, names: Sequence[Any], *, call: str) -> list[Any]:
     """Return what was given for each agent."""
     fits = f"{_FITS.format(call=call)}; one for all agents, or one for each in a list or a dict by name"
-    if isinstance(given, Mapping):
-        if set(given) != set(names):
-            raise TacitError(f"policy is for {brief(sorted(map(str, given)))}; the agents are {brief(list(names))}")
-        return [given[name] for name in names]
-    if isinstance(given, list | tuple):
-        if len(given) != len(names):
-            raise TacitError(f"policy has {len(given)} entries for {len(names)} agents; it must be {fits}")
-        return list(given)
-    if len(names) > 1 and callable(getattr(given, "reset", None)):
-        raise TacitError(f"policy is {brief(given)}, which has reset() and so remembers; give one for each agent")
-    if not _acts(given):
-        raise TacitError(f"policy is {brief(given)}; it must be {fits}")
-    return [given] * len(names)
+    if isinstance(policy, Mapping):
+        if set(policy) != set(names):
+            raise TacitError(f"policy is for {brief(sorted(map(str, policy)))}; the agents are {brief(list(names))}")
+        return [policy[name] for name in names]
+    if isinstance(policy, list | tuple):
+        if len(policy) != len(names):
+            raise TacitError(f"policy has {len(policy)} entries for {len(names)} agents; it must be {fits}")
+        return list(policy)
+    if len(names) > 1 and callable(getattr(policy, "reset", None)):
+        raise TacitError(f"policy is {brief(policy)}, which has reset() and so remembers; give one for each agent")
+    if not _acts(policy):
+        raise TacitError(f"policy is {brief(policy)}; it must be {fits}")
+    return [policy] * len(names)
 
 
-def _refuse_class(given: Any) -> None:
-    if inspect.isclass(given):
-        name = given.__name__
+def _refuse_class(policy: Any) -> None:
+    if inspect.isclass(policy):
+        name = policy.__name__
         raise TacitError(f"the policy is the class {name}; give an object of it, such as {name}(…)")
 
 
-def _acts(given: Any) -> bool:
-    return callable(given) or any(callable(getattr(given, name, None)) for name in METHODS)
+def _acts(policy: Any) -> bool:
+    return callable(policy) or any(callable(getattr(policy, name, None)) for name in METHODS)
 
 
-def _part(i: int, given: Any, actions: int, choices: Sequence[Any], encode: Encode | None, *, game: bool) -> Part:
+def _part(i: int, policy: Any, actions: int, choices: Sequence[Any], encode: Encode | None, *, game: bool) -> Part:
     """Return an agent's part of whatever was given for it."""
-    _refuse_class(given)
-    if hasattr(given, "candidates"):
-        given = given.policy
-    seen: Any = None
-    if callable(getattr(given, "part", None)):
-        own = i if given.agents > 1 else 0
-        seen = given.observations[own] if given.observations is not None else None
-        given = given.part(own)
-    if callable(getattr(given, "begin", None)):  # a part
-        if given.actions != actions:
-            raise TacitError(f"{given!r} does not fit agent {i}, which has {actions} actions")
+    _refuse_class(policy)
+    if hasattr(policy, "candidates"):
+        policy = policy.policy
+    observations: Any = None
+    if callable(getattr(policy, "part", None)):
+        index = i if policy.agents > 1 else 0
+        observations = policy.observations[index] if policy.observations is not None else None
+        policy = policy.part(index)
+    if callable(getattr(policy, "begin", None)):  # a part
+        if policy.actions != actions:
+            raise TacitError(f"{policy!r} does not fit agent {i}, which has {actions} actions")
         if game:
-            return given  # type: ignore[no-any-return]
-        if hasattr(seen, "known"):
-            return ObservingPart(given, seen.copy(encode).known)
-        if given.observations is not None:
-            return ObservingPart(given, lambda shown: given.number(shown if encode is None else encode(shown)))
-        return given  # type: ignore[no-any-return]
-    if not _acts(given):
+            return policy  # type: ignore[no-any-return]
+        if hasattr(observations, "known"):
+            return ObservingPart(policy, observations.copy(encode).known)
+        if policy.observations is not None:
+            return ObservingPart(policy, lambda shown: policy.number(shown if encode is None else encode(shown)))
+        return policy  # type: ignore[no-any-return]
+    if not _acts(policy):
         call = "f(h, s)" if game else "f(observation, step)"
-        raise TacitError(f"the policy of agent {i} is {brief(given)}; it must be {_FITS.format(call=call)}")
-    if not game and callable(getattr(given, "probabilities", None)):
-        raise TacitError(f"the policy of agent {i} is {brief(given)}, which counts states; give the Run or its policy")
-    return ExternalPart(i, choices, given, game=game)
+        raise TacitError(f"the policy of agent {i} is {brief(policy)}; it must be {_FITS.format(call=call)}")
+    if not game and callable(getattr(policy, "probabilities", None)):
+        raise TacitError(f"the policy of agent {i} is {brief(policy)}, which counts states; give the Run or its policy")
+    return ExternalPart(i, choices, policy, game=game)
 
 
-def _method(given: Any, *, game: bool) -> Callable[[int, Any, Any], tuple[Any, Any]]:
+def _method(policy: Any, *, game: bool) -> Callable[[int, Any, Any], tuple[Any, Any]]:
     """Return how to ask for an action: a function of the step, what is seen and the memory, with the new memory."""
-    if game and callable(getattr(given, "probabilities", None)):  # an agent of ours, with all that it would draw from
-        return lambda h, s, memory: (given.probabilities(h, s), None)
-    name = next((name for name in METHODS if callable(getattr(given, name, None))), None)
+    if game and callable(getattr(policy, "probabilities", None)):  # an agent of ours, with all that it would draw from
+        return lambda h, s, memory: (policy.probabilities(h, s), None)
+    name = next((name for name in METHODS if callable(getattr(policy, name, None))), None)
     if name in METHODS[:3]:
-        return _predict(getattr(given, name))
-    function = given if name is None else getattr(given, name)
+        return _predict(getattr(policy, name))
+    function = policy if name is None else getattr(policy, name)
     if _counts_steps(function):
         if game:
             return lambda h, s, memory: (function(h, s), None)
@@ -286,11 +291,13 @@ def _predict(method: Any) -> Callable[[int, Any, Any], tuple[Any, Any]]:
     """Return how to ask a `predict` that returns an action, or an action and what to remember."""
 
     def ask(h: int, s: Any, memory: Any) -> tuple[Any, Any]:
-        found = method(s) if memory is None else method(s, state=memory)
-        if not isinstance(found, tuple):
-            return found, None
-        kept = found[1] if len(found) > 1 else None
-        return found[0], None if kept is None or (hasattr(kept, "__len__") and len(kept) == 0) else kept
+        answer = method(s) if memory is None else method(s, state=memory)
+        if not isinstance(answer, tuple):
+            return answer, None
+        remembered = answer[1] if len(answer) > 1 else None
+        return answer[0], None if remembered is None or (
+            hasattr(remembered, "__len__") and len(remembered) == 0
+        ) else remembered
 
     return ask
 
@@ -307,16 +314,17 @@ def _counts_steps(function: Any) -> bool:
 
 def _tabulate(game: Any, each: Sequence[Any], parts: Sequence[Part]) -> list[Owned[FloatArray]]:
     """Return a table [H, S, A_i] for each agent; raise `NoTable` where somebody draws for itself or remembers."""
-    made: dict[tuple[int, int], Any] = {}
-    for given, part in zip(each, parts, strict=True):
-        key = (id(given), part.actions if part.sees else -part.agent)
-        if key not in made:
-            made[key] = Owned(_table(game, part))
-    return [made[(id(given), p.actions if p.sees else -p.agent)] for given, p in zip(each, parts, strict=True)]
+    keys = [(id(one), part.actions if part.sees else -part.agent) for one, part in zip(each, parts, strict=True)]
+    distinct = dict(zip(keys, parts, strict=True))  # one function for all is asked once for all
+    tables = {key: _table(game, part) for key, part in distinct.items()}
+    if getattr(game, "discount", None) is None:
+        functions = [(part, tables[key]) for key, part in distinct.items() if part.sees]
+        _compare_in_play(game, functions, [tables[key] for key in keys])
+    return [Owned(tables[key]) for key in keys]
 
 
 def _table(game: Any, part: Any) -> FloatArray:
-    """Return what a part plays at every step and state; a function is asked twice at least."""
+    """Return what a part plays at every step and state; a function is asked again in other orders."""
     H, S = game.horizon, game.states
     if not part.sees:
         table = part.table
@@ -326,12 +334,33 @@ def _table(game: Any, part: Any) -> FloatArray:
             raise TacitError(f"{part!r} has a table {table.shape} and does not fit {game!r}")
         return np.broadcast_to(table, (H, *table.shape[1:])).copy()
     table = np.zeros((H, S, part.actions))
-    for again in range(max(2, -(-_CALLS // (H * S)))):
-        part.begin(0)
-        for h in range(H):
-            for s in range(S):
-                found = part.distribution(h, s)
-                if part.remembers or (again and not np.array_equal(found, table[h, s])):
-                    raise NoTable
-                table[h, s] = found
+    part.begin(0)
+    for h, s in np.ndindex(H, S):
+        table[h, s] = part.distribution(h, s)
+    shuffle = streams.stream(0, streams.SCOUT).permutation
+    for _ in range(max(2, -(-_CALLS // (H * S)))):
+        for path in zip(*(shuffle(S).tolist() for _ in range(H)), strict=True):  # each state once at every step
+            part.begin(0)
+            for h, s in enumerate(path):
+                _ask_again(part, h, s, table)
     return table
+
+
+def _ask_again(part: Any, h: int, s: int, table: FloatArray) -> None:
+    """Raise `NoTable` unless a part plays what its table has."""
+    if not np.array_equal(part.distribution(h, s), table[h, s]) or part.remembers:
+        raise NoTable
+
+
+def _compare_in_play(game: Any, functions: list[tuple[Any, FloatArray]], tables: Sequence[FloatArray]) -> None:
+    """Raise `NoTable` where a part plays something else than its table along the paths that the game takes."""
+    adapter, draw = GameAdapter(game), streams.stream(0, streams.SCOUT)
+    episodes = max(2, min(_CALLS, _PLAYED // (game.horizon * len(tables)))) if functions else 0
+    for episode in range(episodes):
+        s = adapter.reset(episode)[0]
+        for part, _ in functions:
+            part.begin(0)
+        for h in range(game.horizon):
+            for part, table in functions:
+                _ask_again(part, h, s, table)
+            s = adapter.step([int(draw.choice(table.shape[2], p=table[h, s])) for table in tables])[0][0]

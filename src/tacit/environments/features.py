@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.core import streams
+from tacit.core import memory, streams
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
@@ -92,13 +92,13 @@ class Regression:
 
     def __init__(self, phis: FloatArray, acted: IntArray, actions: int) -> None:
         self._own = [np.flatnonzero(acted == a) for a in range(actions)]
-        self._phis = [phis[own] for own in self._own]
+        self._phis = [phis[rows] for rows in self._own]
         ridge = RIDGE * np.eye(phis.shape[1])
-        self._squares = np.stack([own.T @ own + ridge for own in self._phis])
+        self._squares = np.stack([rows.T @ rows + ridge for rows in self._phis])
 
     def fit(self, targets: FloatArray) -> FloatArray:
         """Return the weights [A, d] of targets [n]."""
-        moments = [phis.T @ targets[own] for phis, own in zip(self._phis, self._own, strict=True)]
+        moments = [phis.T @ targets[rows] for phis, rows in zip(self._phis, self._own, strict=True)]
         return np.asarray(np.linalg.solve(self._squares, np.stack(moments)[:, :, None])[:, :, 0])
 
 
@@ -129,21 +129,21 @@ class Vector:
         try:
             return np.array(_numbers(self._space, observation))
         except (TypeError, ValueError, KeyError, AttributeError):
-            told = "is no array of numbers; give encode= and train responses in a table (deviators='table')"
-            raise TacitError(f"{self._who} observed {brief(observation)}, which {told}") from None
+            message = "is no array of numbers; give encode= and train responses in a table (deviators='table')"
+            raise TacitError(f"{self._who} observed {brief(observation)}, which {message}") from None
 
     def __call__(self, observation: Any) -> FloatArray:
         """Return an observation as a vector."""
-        found = self.flatten(observation)
+        numbers = self.flatten(observation)
         if self._length is None:
-            self._length = len(found)
-            if len(found) > LONGEST:
+            self._length = len(numbers)
+            if len(numbers) > LONGEST:
                 draw = streams.stream(0, streams.PLAY + 1).normal
-                self._projection = draw(size=(LONGEST // 2, len(found))) / len(found) ** 0.5
-        if len(found) != self._length or not np.isfinite(found).all():
-            told = f"must be {self._length} finite numbers, as the first that was seen"
-            raise TacitError(f"{self._who} observed {brief(observation)}, which {told}")
-        return found if self._projection is None else np.asarray(dot(self._projection, found))
+                self._projection = draw(size=(LONGEST // 2, len(numbers))) / len(numbers) ** 0.5
+        if len(numbers) != self._length or not np.isfinite(numbers).all():
+            message = f"must be {self._length} finite numbers, as the first that was seen"
+            raise TacitError(f"{self._who} observed {brief(observation)}, which {message}")
+        return numbers if self._projection is None else np.asarray(dot(self._projection, numbers))
 
 
 def _numbers(space: Any, observation: Any) -> list[float]:
@@ -158,7 +158,7 @@ def _numbers(space: Any, observation: Any) -> list[float]:
             return [float(x) for x in values] + [one for unit in units for one in unit]
         case "Tuple" | "Dict":
             named = zip(parts(space), pairs(space, observation), strict=True)
-            return [x for name, (part, own) in named if name != "action_mask" for x in _numbers(part, own)]
+            return [x for name, (part, share) in named if name != "action_mask" for x in _numbers(part, share)]
     return _flatten(observation)
 
 
@@ -197,8 +197,8 @@ class FeaturePart(Part):
     def fit(self, episodes: list[Episode], draw: np.random.Generator, constant: float) -> None:
         """Fit all steps, backwards, with a bonus of this constant."""
         H, A, n = self.steps, self.actions, len(episodes)
-        each = [np.stack(own, axis=1) for own in zip(*episodes, strict=True)]  # [H, n, …]
-        xs, acted, paid, allowed = (own.reshape(H * n, *own.shape[2:]) for own in each)
+        each = [np.stack(fitted, axis=1) for fitted in zip(*episodes, strict=True)]  # [H, n, …]
+        xs, acted, paid, allowed = (fitted.reshape(H * n, *fitted.shape[2:]) for fitted in each)
         if self.clock:
             xs = np.column_stack([xs, np.repeat(np.arange(H), n)])
         self._basis = _basis(xs[acted >= 0], draw)
@@ -207,17 +207,22 @@ class FeaturePart(Part):
         left, span = np.arange(H, 0, -1.0), float(np.ptp(rewards)) or 1.0  # where all are the same, better is hoped for
         self._least, self._most = left * min(rewards.min(), 0.0), left * max(rewards.min() + span, 0.0)
         self._bonus = constant * span * left
-        self._weights = np.zeros((H, A, phis.shape[1]))
+        d = phis.shape[1]
+        memory.require(memory.floats(A, H + 2 * d, d), "a response on features")
+        self._weights = np.zeros((H, A, d))
         self._counts = np.zeros((H, A, near.shape[1]))
         V = np.zeros((H + 1) * n)
         for h in reversed(range(H)):
-            own, valued = slice(h * n, (h + 1) * n), slice(h * n, (h + 1) * n)
+            fitted, valued = slice(h * n, (h + 1) * n), slice(h * n, (h + 1) * n)
             if self.clock:  # of the last step nobody knows what follows
-                own, valued = slice(0, (H if h + 1 == H else H - 1) * n), slice(0, H * n)
+                fitted, valued = slice(0, (H if h + 1 == H else H - 1) * n), slice(0, H * n)
             if not self.clock or h + 2 >= H:
-                regression = Regression(phis[own], acted[own], A)
-                counts = np.stack([near[own][acted[own] == a].sum(axis=0) for a in range(A)])
-            self._weights[h], self._counts[h] = regression.fit(paid[own] + V[own.start + n : own.stop + n]), counts
+                regression = Regression(phis[fitted], acted[fitted], A)
+                counts = np.stack([near[fitted][acted[fitted] == a].sum(axis=0) for a in range(A)])
+            self._weights[h], self._counts[h] = (
+                regression.fit(paid[fitted] + V[fitted.start + n : fitted.stop + n]),
+                counts,
+            )
             worth = self._judge(h, phis[valued], near[valued], allowed[valued]).max(axis=1)
             V[valued] = np.where(acted[valued] >= 0, worth, 0.0)
         if constant <= 0:
@@ -273,8 +278,8 @@ def train(env: Any, episodes: int) -> FeaturePart:
         at_random = not by_step.fitted or kind < RANDOM
         begin = int(draw.integers(H)) if RANDOM <= kind < 2 * RANDOM else 0
         model = by_clock if k % 2 else by_step
-        found, _ = _play(env, model, draw, begin=begin, stray=1.0 if at_random else STRAY)
-        met.append(found)
+        episode, _ = _play(env, model, draw, begin=begin, stray=1.0 if at_random else STRAY)
+        met.append(episode)
         del met[: -max(STEPS // H, FIRST)]
         if k >= due:
             for one in (by_step, by_clock):
@@ -292,18 +297,18 @@ def _play(
 ) -> tuple[Episode, float]:
     """Play an episode, the policy until step `begin`, then the model, with single actions at random; and the return."""
     H, A = env.horizon, model.actions
-    seen, info = env.reset()
-    x = env.vector(seen)
-    found = Episode(np.zeros((H, len(x))), np.full(H, -1), np.zeros(H), np.ones((H, A), np.bool_))
+    observation, info = env.reset()
+    x = env.vector(observation)
+    episode = Episode(np.zeros((H, len(x))), np.full(H, -1), np.zeros(H), np.ones((H, A), np.bool_))
     for h in range(H):
         mask = info.get("action_mask")
-        found.xs[h] = x = env.vector(seen)
-        found.allowed[h] = True if mask is None else mask
+        episode.xs[h] = x = env.vector(observation)
+        episode.allowed[h] = True if mask is None else mask
         a = None  # what the policy plays
         if h >= begin:
-            a = draw.choice(np.flatnonzero(found.allowed[h])) if draw.random() < stray else model.best(h, x, mask)
-        seen, found.paid[h], terminated, truncated, info = env.step(a)
-        found.acted[h] = info["action"]
+            a = draw.choice(np.flatnonzero(episode.allowed[h])) if draw.random() < stray else model.best(h, x, mask)
+        observation, episode.paid[h], terminated, truncated, info = env.step(a)
+        episode.acted[h] = info["action"]
         if terminated or truncated:
             break
-    return found, float(found.paid.sum())
+    return episode, float(episode.paid.sum())

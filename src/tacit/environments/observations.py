@@ -19,7 +19,7 @@ from tacit.core.errors import TacitError, brief, sentence
 from tacit.core.types import IntArray
 from tacit.environments.adapters import Environment, environment, name_of
 from tacit.environments.spaces import count, ends, kind, pairs, parts
-from tacit.policies import document
+from tacit.policies import base
 
 Encode = Callable[[Any], Hashable]
 
@@ -102,10 +102,10 @@ class Observations:
                 raise
             raise TacitError(f"encode failed on what {self._who} observed: {error}") from None
         except Exception as error:
-            told, seen = sentence(error), f"{self._who} observed, {brief(observation)}"
+            message, what = sentence(error), f"{self._who} observed, {brief(observation)}"
             if self._encoded is not None:
-                raise TacitError(f"encode failed on what {seen}: {told}") from error
-            raise TacitError(f"what {seen}, is not in its space {brief(self._space)}: {told}") from error
+                raise TacitError(f"encode failed on what {what}: {message}") from error
+            raise TacitError(f"what {what}, is not in its space {brief(self._space)}: {message}") from error
         try:
             hash(key)
         except TypeError:
@@ -129,9 +129,9 @@ class Observations:
     def copy(self, encode: Encode | None = None) -> Observations:
         """Return the same numbering, to go on from; with an `encode` in place of one that was lost."""
         encode = encode if self.lost and encode is not None else self._encoded
-        made = Observations(self._space, encode, self._who, numbered=self.numbered)
-        made.restore(list(self.met))
-        return made
+        copied = Observations(self._space, encode, self._who, numbered=self.numbered)
+        copied.restore(list(self.met))
+        return copied
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what does not pickle: how observations are read follows from the space, or is the user's own."""
@@ -154,19 +154,20 @@ class Observations:
 
     def list_as(self, listed: Sequence[Any], *, encoded: bool) -> Observations:
         """Return a numbering as a list of observations has it; with `encoded`, of what `encode` has made of them."""
-        keys = [OVER if seen == document.OVER else document.key(seen) if encoded else self.key(seen) for seen in listed]
+        key_of = base.observation_key if encoded else self.key
+        keys = [OVER if observation == base.OVER else key_of(observation) for observation in listed]
         if self.numbered and keys[: len(self.met)] == self.met[: len(keys)]:
             return self
-        made = Observations(self._space, self._encoded, self._who, numbered=False)
-        made.restore(keys)
-        return made
+        listed_anew = Observations(self._space, self._encoded, self._who, numbered=False)
+        listed_anew.restore(keys)
+        return listed_anew
 
     def masks(self) -> dict[int, Any]:
         """Return the action masks that are part of what was observed, by state."""
         if kind(self._space) != "Dict" or "action_mask" not in self._space.spaces or not self._restores:
             return {}
         shown = {s: self.restore_observation(s) for s, key in enumerate(self.met) if key is not OVER}
-        masks = {s: np.ravel(seen["action_mask"]) for s, seen in shown.items()}
+        masks = {s: np.ravel(observation["action_mask"]) for s, observation in shown.items()}
         return {s: mask for s, mask in masks.items() if mask.any()}
 
     @property
@@ -199,8 +200,7 @@ class Observations:
         raw = self._encoded is not None or self.lost
         try:
             return [
-                document.OVER if key is OVER else document.plain(key if raw else _shown(self._space, key))
-                for key in self.met
+                base.OVER if key is OVER else base.plain(key if raw else _shown(self._space, key)) for key in self.met
             ]
         except TacitError:
             return None
@@ -224,7 +224,7 @@ def numberings(environment: Environment, encode: Sequence[Encode | None] | None,
     small = [kind(space) == "Discrete" and int(space.n) <= LARGEST_SPACE for space in environment.spaces]
     numbered = not any(each) and all(small)
     trios = zip(environment.spaces, each, environment.names, strict=True)
-    return [Observations(space, own, who, numbered=numbered, early=early) for space, own, who in trios]
+    return [Observations(space, encoding, who, numbered=numbered, early=early) for space, encoding, who in trios]
 
 
 def can_number(environment: Environment) -> bool:
@@ -251,19 +251,22 @@ def _plain(space: Any, who: str) -> Encode:
             return _within(int(space.start), int(space.n), who)
         case "Tuple" | "Dict":
             keys = [_plain(part, who) for part in parts(space).values()]
-            return lambda seen: tuple([key(own) for key, (_, own) in zip(keys, pairs(space, seen), strict=True)])
+            return lambda observation: tuple(
+                [key(share) for key, (_, share) in zip(keys, pairs(space, observation), strict=True)]
+            )
         case "Anything":
             return _hashable
-    whole = np.dtype(getattr(space, "dtype", object)).kind in "iub" or count(space, whole=False) is not None
-    if whole and math.prod(space.shape) <= LARGEST_ARRAY:
+    integers = np.dtype(getattr(space, "dtype", object)).kind in "iub" or count(space, whole=False) is not None
+    if integers and math.prod(space.shape) <= LARGEST_ARRAY:
         return _array_key(space, who)  # of floats, as long as they turn out to be whole numbers
     raise _too_large(space, who)
 
 
 def _too_large(space: Any, who: str) -> TacitError:
     return TacitError(
-        f"{who} observes {brief(space)}, which is not a small finite space; give encode=tacit.Bins(6), 6 bins for each "
-        f"number, or a function of yours from an observation to something hashable"
+        f"{who} observes {brief(space)}, which is not a small finite space; give "
+        f"tacit.from_pettingzoo(env, encode=tacit.Bins(6)), 6 bins for each number, or a function of yours from an "
+        f"observation to something hashable"
     )
 
 
@@ -273,9 +276,9 @@ def _shown(space: Any, key: Any) -> Any:
         case "Discrete":
             return key + int(space.start)
         case "Tuple":
-            return [_shown(part, own) for part, own in pairs(space, key)]
+            return [_shown(part, share) for part, share in pairs(space, key)]
         case "Dict":
-            return {name: _shown(part, own) for (name, part), own in zip(parts(space).items(), key, strict=True)}
+            return {name: _shown(part, share) for (name, part), share in zip(parts(space).items(), key, strict=True)}
     return key if kind(space) == "Anything" else np.array(key, dtype=object).reshape(space.shape)
 
 
@@ -301,19 +304,19 @@ def _within(start: int, count: int, who: str) -> Encode:
 def _array_key(space: Any, who: str) -> Encode:
     """Return how an array becomes hashable; the first time that one is met, it is looked for in its space."""
     low, high, _ = ends(space)
-    known: set[Hashable] = set()
+    checked: set[Hashable] = set()
 
     def key(observation: Any) -> Hashable:
         array = np.asarray(observation)
-        found = tuple(array.ravel().tolist())
-        if found not in known:
+        numbers = tuple(array.ravel().tolist())
+        if numbers not in checked:
             inside = array.shape == tuple(space.shape) and bool(((array >= low) & (array <= high)).all())
             if not inside:
                 raise TacitError(f"{who} observed {brief(observation)}, which is not in {brief(space)}")
-            if not all(float(value).is_integer() for value in found):
+            if not all(float(value).is_integer() for value in numbers):
                 raise _too_large(space, who)
-            known.add(found)
-        return found
+            checked.add(numbers)
+        return numbers
 
     return key
 
@@ -323,14 +326,14 @@ def number_as_stored(
 ) -> list[Observations]:
     """Return each agent's observations, numbered as they were when the run was stored."""
     adapter = environment(env)
-    found = numberings(adapter, encode(adapter), early=False)
-    if len(found) != len(met):
-        raise TacitError(f"{name_of(env)} has {len(found)} agents, and the run had {len(met)}")
-    for own, before in zip(found, met, strict=True):
-        if own.numbered and before[: len(own.met)] != own.met:
+    numbered = numberings(adapter, encode(adapter), early=False)
+    if len(numbered) != len(met):
+        raise TacitError(f"{name_of(env)} has {len(numbered)} agents, and the run had {len(met)}")
+    for observations, before in zip(numbered, met, strict=True):
+        if observations.numbered and before[: len(observations.met)] != observations.met:
             raise TacitError(f"{name_of(env)} shows other states than when the run was made")
-        own.restore(before)
-    return found
+        observations.restore(before)
+    return numbered
 
 
 class Numbering:
@@ -346,8 +349,12 @@ class Numbering:
 
     def __init__(self, each: Sequence[Observations]) -> None:
         self._each = list(each)
-        self.plain = all(own.plain for own in each)
-        self._least = min(own.count or 0 for own in each) if all(own.numbered for own in each) else 0
+        self.plain = all(observations.plain for observations in each)
+        self._least = (
+            min(observations.count or 0 for observations in each)
+            if all(observations.numbered for observations in each)
+            else 0
+        )
         self._pack: Any = struct.Struct(f"{len(self._each)}q").pack_into
         self._form: Any = None  # type and shape of the arrays that are shown
         self.same = True
@@ -378,12 +385,12 @@ class Numbering:
         Arrays are known by their bytes; what agents see for the first time, or no longer all of them, wants that look.
         """
         if self._least:
-            found = [index(one) - own.start for one, own in zip(shown, self._each, strict=True)]
-            if min(found) < 0 or max(found) >= self._least:
+            states = [index(one) - observations.start for one, observations in zip(shown, self._each, strict=True)]
+            if min(states) < 0 or max(states) >= self._least:
                 raise LookupError
-            if self.same and found.count(found[0]) != len(found):
+            if self.same and states.count(states[0]) != len(states):
                 raise LookupError
-            return found
+            return states
         dtype, shape = self._form
         raw = []
         for array in shown:
@@ -392,16 +399,16 @@ class Numbering:
             raw.append(array.tobytes())
         if self.same and raw.count(raw[0]) != len(raw):
             raise LookupError
-        return [own.raw[content] for own, content in zip(self._each, raw, strict=True)]
+        return [observations.raw[content] for observations, content in zip(self._each, raw, strict=True)]
 
     def _keep(self, shown: Sequence[Any], states: IntArray) -> None:
         """Keep the bytes of arrays whose states were just read."""
-        for own, array, s in zip(self._each, shown, states.tolist(), strict=True):
-            if own.arrays and isinstance(array, np.ndarray):
+        for observations, array, s in zip(self._each, shown, states.tolist(), strict=True):
+            if observations.arrays and isinstance(array, np.ndarray):
                 if self._form is None:
                     self._form = (array.dtype, array.shape)
                 if (array.dtype, array.shape) == self._form:
-                    own.raw[array.tobytes()] = s
+                    observations.raw[array.tobytes()] = s
 
     def differ(self) -> None:
         """Take note that two agents are in states of different numbers: where these are what they see, that differs."""
@@ -411,17 +418,17 @@ class Numbering:
         """Write the state of each agent, looking at every observation; what is in no space is told."""
         keys: list[Hashable] = []
         before: Any = None  # agents are often shown the very same object
-        for i, own in enumerate(self._each):
+        for i, observations in enumerate(self._each):
             if over is not None and over[i]:
                 keys.append(OVER)
                 continue
-            if i and keys[-1] is not OVER and shown[i] is before and own.reads_as(self._each[i - 1]):
+            if i and keys[-1] is not OVER and shown[i] is before and observations.reads_as(self._each[i - 1]):
                 keys.append(keys[-1])
             else:
-                keys.append(own.key(shown[i]))
+                keys.append(observations.key(shown[i]))
             before = shown[i]
-        for i, (own, key) in enumerate(zip(self._each, keys, strict=True)):
-            out[i] = own.number(key)
+        for i, (observations, key) in enumerate(zip(self._each, keys, strict=True)):
+            out[i] = observations.number(key)
         if over is None:
             self._keep(shown, out)
         if self.same:

@@ -1,4 +1,4 @@
-"""PettingZoo: a game as its environment, and its environments by name."""
+"""PettingZoo and Gymnasium: a game as an environment, environments with their options, and environments by name."""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ from typing import TYPE_CHECKING, Any
 from tacit import games
 from tacit.core import registry
 from tacit.core.errors import TacitError, blame, brief
-from tacit.environments.adapters import is_environment
+from tacit.environments.adapters import WrappedEnv, is_environment, name_of, wrap
+from tacit.environments.encoding import Bins, read_encode
+from tacit.environments.observations import Encode
 from tacit.games.exact import ExactGame, check_exact
-from tacit.games.gymnasium import is_own
+from tacit.games.gymnasium import has_table, is_own, make_environment, read_gymnasium
+from tacit.games.tabular import TabularGame
 
 if TYPE_CHECKING:
     from tacit.environments.exported import GameEnv
 
 PREFIX, GYMNASIUM = "pettingzoo:", "gymnasium:"
+
+#: Options of an environment that files and the command line give beside its own parameters.
+OPTIONS = ("horizon", "reward_range", "encode")
 
 
 def to_pettingzoo(game: ExactGame, *, render_mode: str | None = "ansi") -> GameEnv:
@@ -58,6 +64,88 @@ def to_pettingzoo(game: ExactGame, *, render_mode: str | None = "ansi") -> GameE
     return GameEnv(game, render_mode=render_mode)
 
 
+def from_pettingzoo(
+    env: Any,
+    *,
+    encode: Encode | Bins | None = None,
+    horizon: int | None = None,
+    reward_range: tuple[float, float] | None = None,
+) -> WrappedEnv:
+    """Return an environment with its options, for `learn`, `evaluate` and `exploit`.
+
+    Parameters
+    ----------
+    env : pettingzoo.ParallelEnv or AECEnv, or an object with `reset`, `step` and `actions`
+    encode : callable or tacit.Bins, optional
+        From an observation to something hashable, which is then the state that the agent sees; or bins for its numbers.
+    horizon : int, optional
+        Steps in an episode. If not given, what the environment states or what a few episodes show.
+    reward_range : (low, high), optional
+        Where rewards lie. If not given, likewise; bounds are then estimates.
+
+    Returns
+    -------
+    WrappedEnv
+
+    Examples
+    --------
+    >>> import tacit
+    >>> env = tacit.from_pettingzoo(tacit.to_pettingzoo(tacit.make("good-state")), encode=lambda s: s > 0, horizon=5)
+    >>> tacit.learn(env, "q-independent", episodes=20).game.horizon
+    5
+    """
+    return WrappedEnv(env, horizon, reward_range, read_encode(encode))
+
+
+def from_gymnasium(
+    env: Any,
+    *,
+    encode: Encode | Bins | None = None,
+    horizon: int | None = None,
+    discount: float | None = None,
+    reward_range: tuple[float, float] | None = None,
+    **kwargs: Any,
+) -> TabularGame | WrappedEnv:
+    """Return the game of a Gymnasium environment with a transition table; others with their options.
+
+    Parameters
+    ----------
+    env : str or gymnasium.Env
+        An id such as "FrozenLake-v1", or the environment itself.
+    horizon : int, optional
+        Steps in an episode; the environment's own time limit if it is not given.
+    discount : float, optional
+        Instead of a horizon, for an environment with a transition table: without its time limit, discounted.
+    encode, reward_range
+        For environments that are played, as in `tacit.from_pettingzoo`. With `encode`, one with a table is played too.
+    **kwargs
+        Passed to `gymnasium.make`, where `env` is an id.
+
+    Returns
+    -------
+    TabularGame or WrappedEnv
+        The game has one agent; states and actions are numbered as in the environment. A state named "over" follows
+        termination. The table is that of `env.unwrapped`: masks of actions, such as Taxi's, are not in it.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.from_gymnasium("FrozenLake-v1", is_slippery=False)
+    TabularGame('FrozenLake-v1': 1 agent, 17 states, 4 actions, horizon 100, rewards in [0, 1])
+    >>> tacit.from_gymnasium("CartPole-v1", encode=tacit.Bins(6), horizon=100)
+    WrappedEnv(CartPole-v1, horizon=100, encode=Bins(count=6))
+    """
+    env = make_environment(env, kwargs)
+    if encode is None and has_table(env):
+        if reward_range is not None:
+            message = "reward_range is for environments that are played"
+            raise TacitError(f"{message}; {name_of(env)} has a transition table")
+        return read_gymnasium(env, horizon=horizon, discount=discount)
+    if discount is not None:
+        raise TacitError(f"discount is for environments with a transition table; {name_of(env)} is played")
+    return WrappedEnv(env, horizon, reward_range, read_encode(encode))
+
+
 #: Stands before the digest of an environment's code, which takes the place of the tables it does not have.
 NO_TABLES = "environment"
 
@@ -73,7 +161,7 @@ class NamedEnvironment:
         environments within a module, module.path.Env; or an id of PettingZoo's registry, such as classic/rps-v2.
         Nothing else is called. The module is imported, so a name is code: take it from nobody whom you do not trust.
     params : mapping
-        Keyword arguments of that function, and `horizon`, `reward_range` and `encode` for `tacit.learn`.
+        Keyword arguments of that function, and the options of an environment: `horizon`, `reward_range`, `encode`.
     """
 
     name: str
@@ -85,25 +173,25 @@ class NamedEnvironment:
         """What takes the place of a digest of tables, which it does not have."""
         return f"{NO_TABLES} {self.code}"
 
-    @property
-    def bounds(self) -> dict[str, Any]:
-        """What `tacit.learn` is told besides the environment; what a script registers takes its own parameters."""
-        if not self.name.startswith((PREFIX, GYMNASIUM)):
-            return {}
-        return {key: self.params[key] for key in ("horizon", "reward_range", "encode") if key in self.params}
-
     @contextmanager
-    def enter(self) -> Iterator[Any]:
-        """Make the environment, and close it in the end."""
-        env = self._make()
+    def enter(self) -> Iterator[WrappedEnv]:
+        """Make the environment, with its options, and close it in the end."""
+        named = self.name.startswith((PREFIX, GYMNASIUM))  # what a script registers takes its own parameters
+        options = {key: self.params[key] for key in OPTIONS if named and key in self.params}
+        env = self._make({key: value for key, value in self.params.items() if key not in options})
         try:
-            yield env
+            if not is_environment(env):
+                raise TacitError(
+                    f"{self.name} made {brief(env)}, which is not an environment: it has no reset and step"
+                )
+            yield from_pettingzoo(env, **options) if options else wrap(env)
         finally:
-            if callable(getattr(env, "close", None)):
-                env.close()
+            close = getattr(env.env if isinstance(env, WrappedEnv) else env, "close", None)
+            if callable(close):
+                close()
 
-    def _make(self) -> Any:
-        params = {key: value for key, value in self.params.items() if key not in self.bounds}
+    def _make(self, params: Mapping[str, Any]) -> Any:
+        """Make what the name means: an environment, unless a script says otherwise."""
         if self.name.startswith(GYMNASIUM):
             search_also(os.getcwd())  # a module beside the user
             factory: Callable[..., Any] = partial(
@@ -131,16 +219,14 @@ def is_played(name: str, params: Mapping[str, Any]) -> bool:
     if "encode" in params or not name.startswith(GYMNASIUM) or is_own(name.removeprefix(GYMNASIUM)):
         return name.startswith(GYMNASIUM) and "encode" in params
     with NamedEnvironment(name, {key: value for key, value in params.items() if key != "discount"}).enter() as env:
-        return not hasattr(env.unwrapped, "P")
+        return not hasattr(env.env.unwrapped, "P")
 
 
 def name_environment(name: str, /, **params: Any) -> NamedEnvironment:
     """Name an environment, once it has been made to see."""
     named = NamedEnvironment(name, params)
-    with named.enter() as env:
-        if not is_environment(env):
-            raise TacitError(f"{name} made {brief(env)}, which is not an environment: it has no reset and step")
-        return replace(named, code=_code_digest(env))
+    with named.enter() as wrapped:
+        return replace(named, code=_code_digest(wrapped.env))
 
 
 def _code_digest(env: Any) -> str:
@@ -157,15 +243,15 @@ def _factory(path: str) -> Callable[..., Any]:
     search_also(os.getcwd())  # a module beside the user
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        found = _import_environment(path)
-        if found is None and "." in path:
+        target = _import_environment(path)
+        if target is None and "." in path:
             parent, _, attribute = path.rpartition(".")
-            found = getattr(_import_environment(parent), attribute, None)
-    if _makes_environments(found, path):
-        return found  # type: ignore[no-any-return]
-    factory = getattr(found, "parallel_env", None) if inspect.ismodule(found) else None
+            target = getattr(_import_environment(parent), attribute, None)
+    if _makes_environments(target, path):
+        return target  # type: ignore[no-any-return]
+    factory = getattr(target, "parallel_env", None) if inspect.ismodule(target) else None
     if not callable(factory):
-        if found is None and _import_environment(path.partition(".")[0]) is None:
+        if target is None and _import_environment(path.partition(".")[0]) is None:
             raise TacitError(f"{PREFIX}{path}: there is no module {path.partition('.')[0]}, installed or beside you")
         raise TacitError(
             f"{PREFIX}{path} is no module with a function parallel_env, no such function, and no class of environments "
@@ -180,14 +266,14 @@ def search_also(directory: str) -> None:
         sys.path.append(directory)
 
 
-def _makes_environments(found: object, path: str) -> bool:
+def _makes_environments(target: object, path: str) -> bool:
     """Return whether something within a module may be called: a class of environments, or a function parallel_env."""
     import gymnasium
     import pettingzoo
 
-    if inspect.isclass(found):
-        return issubclass(found, pettingzoo.ParallelEnv | pettingzoo.AECEnv | gymnasium.Env)
-    return inspect.isfunction(found) and path.rpartition(".")[2] == "parallel_env"
+    if inspect.isclass(target):
+        return issubclass(target, pettingzoo.ParallelEnv | pettingzoo.AECEnv | gymnasium.Env)
+    return inspect.isfunction(target) and path.rpartition(".")[2] == "parallel_env"
 
 
 def _import_environment(path: str) -> Any:
@@ -198,8 +284,8 @@ def _import_environment(path: str) -> Any:
         except ModuleNotFoundError as error:
             if error.name is not None and (path == error.name or path.startswith(f"{error.name}.")):
                 return None
-            told = f"{PREFIX}{path} needs {error.name}, which is not installed; pip install {error.name}"
-            raise TacitError(told) from None
+            message = f"{PREFIX}{path} needs {error.name}, which is not installed; pip install {error.name}"
+            raise TacitError(message) from None
 
 
 def _find_registered(name: str) -> Callable[..., Any]:

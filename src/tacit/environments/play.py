@@ -20,10 +20,10 @@ from tacit.core import check, generics, streams
 from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
-from tacit.environments.adapters import Environment, GameAdapter, environment, floats, name_of
-from tacit.environments.bounds import episode_bounds, stated_horizon, stated_range
-from tacit.environments.encoding import Bins, fit, see_nothing
-from tacit.environments.observations import OVER, Encode, Numbering, Observations, can_number, numberings
+from tacit.environments.adapters import Environment, GameAdapter, WrappedEnv, environment, floats, name_of, wrap
+from tacit.environments.encoding import fit, see_nothing
+from tacit.environments.episodes import episode_bounds, stated_horizon, stated_range
+from tacit.environments.observations import OVER, Numbering, Observations, can_number, numberings
 from tacit.games.exact import check_playable
 from tacit.games.protocol import Game, is_game
 from tacit.policies import MarkovPolicy, Part, RecordedPolicy
@@ -60,8 +60,8 @@ class Deviation:
     def choose(self, h: int, states: IntArray, followed: IntArray, u: FloatArray, actions: int) -> IntArray:
         """Return the agent's actions in a batch, where the policy would have it play `followed`."""
         table = self.response
-        known = states < table.shape[1]
-        wanted = np.where(known, table[h, np.minimum(states, table.shape[1] - 1)], -1)
+        inside = states < table.shape[1]
+        wanted = np.where(inside, table[h, np.minimum(states, table.shape[1] - 1)], -1)
         other = followed if self.lost == "policy" else (u * actions).astype(np.int64)
         return np.where(wanted >= 0, wanted, other)
 
@@ -99,8 +99,8 @@ class Draws(NamedTuple):
             stream.bit_generator.advance(first * width)  # type: ignore[attr-defined]
             return stream.random((B, width))
 
-        own = np.stack([numbers(3 + i, horizon) for i in range(agents)])
-        return cls(numbers(0, horizon), numbers(1, horizon + 1), own, numbers(2, horizon))
+        of_agents = np.stack([numbers(3 + i, horizon) for i in range(agents)])
+        return cls(numbers(0, horizon), numbers(1, horizon + 1), of_agents, numbers(2, horizon))
 
 
 #: What all agents play in a batch: actions [B, N] at step h in each agent's own states [B, N].
@@ -125,7 +125,7 @@ def in_batches(policy: Any, draws: Draws) -> Act:
 
     def act(h: int, states: IntArray) -> IntArray:
         rows = zip(parts, states.tolist(), strict=True)
-        return np.array([[part.act(h, s) for part, s in zip(row, own, strict=True)] for row, own in rows])
+        return np.array([[part.act(h, s) for part, s in zip(row, states_of, strict=True)] for row, states_of in rows])
 
     return act
 
@@ -164,9 +164,9 @@ def _(policy: RecordedPolicy, draws: Draws) -> Act:
 def _pick(cumulated: FloatArray, states: IntArray, u: FloatArray) -> IntArray:
     """Draw from the distributions [S, A] of states; evenly in states that the policy does not know."""
     S, A = cumulated.shape
-    known = states < S
-    found: IntArray = (u[:, None] >= cumulated[np.minimum(states, S - 1), :-1]).sum(axis=1)
-    return np.where(known, found, (u * A).astype(np.int64))
+    inside = states < S
+    picked: IntArray = (u[:, None] >= cumulated[np.minimum(states, S - 1), :-1]).sum(axis=1)
+    return np.where(inside, picked, (u * A).astype(np.int64))
 
 
 class EpisodePlayers:
@@ -187,20 +187,20 @@ class EpisodePlayers:
     def act(self, h: int, states: Sequence[int], shown: Sequence[Any], allowed: Sequence[Any]) -> list[int]:
         """Return the agents' actions; who sees what its policy never saw plays evenly."""
         chosen = [
-            part.choose(h, seen, mask) if part.sees else part.act(h, s) if s < known else part.stray(h)
-            for part, s, known, seen, mask in zip(self.parts, states, self.known, shown, allowed, strict=True)
+            part.choose(h, observation, mask) if part.sees else part.act(h, s) if s < count else part.stray(h)
+            for part, s, count, observation, mask in zip(self.parts, states, self.known, shown, allowed, strict=True)
         ]
         if self.deviation is not None:
             i = self.deviation.agent
-            own = states[i], shown[i], allowed[i], chosen[i], self.actions[i]
-            chosen[i] = self.deviation.choose_one(h, *own)
+            situation = states[i], shown[i], allowed[i], chosen[i], self.actions[i]
+            chosen[i] = self.deviation.choose_one(h, *situation)
         return chosen
 
 
 def _known(policy: Any, agents: int) -> list[int]:
     """Return how many states each agent's part knows."""
-    known = getattr(policy, "known_states", lambda agent: getattr(policy, "states", sys.maxsize))
-    return [known(i) for i in range(agents)]
+    count_states = getattr(policy, "known_states", lambda agent: getattr(policy, "states", sys.maxsize))
+    return [count_states(i) for i in range(agents)]
 
 
 class Arena(Protocol):
@@ -226,9 +226,6 @@ class Arena(Protocol):
     def states(self, agent: int) -> int:
         """Return how many states an agent has met, or can meet where that is known."""
 
-    def most_states(self, episodes: int) -> int:
-        """Return a bound on the states that an agent can meet within so many episodes."""
-
     def masks(self, agent: int) -> dict[int, Any]:
         """Return the action masks of states that have one."""
 
@@ -241,9 +238,9 @@ def step_batch(game, h, s, actions, u, last, chosen, s_next, rewards):
     for b in range(len(s)):
         for i in range(len(chosen)):
             chosen[i] = actions[b, i]
-        token = generics.place(game, h, s[b], chosen)
+        token = generics.joint_action(game, h, s[b], chosen)
         if not last:
-            s_next[b] = generics.advance(game, token, u[b])
+            s_next[b] = generics.next_state(game, token, u[b])
         for i in range(len(chosen)):
             rewards[b, i] = generics.reward(game, i, token)
 
@@ -251,7 +248,7 @@ def step_batch(game, h, s, actions, u, last, chosen, s_next, rewards):
 def start_batch(game, u, s):
     """Draw the first states of all episodes of a batch."""
     for b in range(len(s)):
-        s[b] = generics.start(game, u[b])
+        s[b] = generics.initial_state(game, u[b])
 
 
 def unroll(game: Any, policy: Any) -> tuple[Any, Any]:
@@ -259,7 +256,7 @@ def unroll(game: Any, policy: Any) -> tuple[Any, Any]:
     if getattr(game, "discount", None) is None:
         return game, policy
     policy.check_fits(game)
-    return game.stretch(), policy.stretch()
+    return game.to_random_horizon(), policy.to_random_horizon()
 
 
 class GameArena:
@@ -270,16 +267,12 @@ class GameArena:
     def __init__(self, game: Game) -> None:
         check_playable(game)
         self._unrolled = getattr(game, "discount", None) is not None  # played in stretches, by stationary policies
-        game = game.stretch() if self._unrolled else game  # type: ignore[attr-defined]
+        game = game.to_random_horizon() if self._unrolled else game  # type: ignore[attr-defined]
         self.game, self.agents, self.horizon, self.actions = game, game.agents, game.horizon, game.actions
         self.reward_range: tuple[float, float] | None = game.reward_range
-        self._kernels = game.kernels()
+        self._kernels = generics.seal(game.kernels())
 
     def states(self, agent: int) -> int:
-        """Return the number of states."""
-        return self.game.states
-
-    def most_states(self, episodes: int) -> int:
         """Return the number of states."""
         return self.game.states
 
@@ -290,7 +283,7 @@ class GameArena:
     def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
         """Play episodes, all of them step by step."""
         if self._unrolled and getattr(policy, "states", 0) == self.game.states - 1:
-            policy = policy.stretch()
+            policy = policy.to_random_horizon()
         B, H, N = len(episodes), self.horizon, self.agents
         start = compile_loop(start_batch, self._kernels, steps=B * H * N)
         step = compile_loop(step_batch, self._kernels, steps=B * H * N)
@@ -306,8 +299,8 @@ class GameArena:
             actions = np.ascontiguousarray(act(h, played.states[:, h]))
             if deviation is not None:  # what the policy would have it play is drawn all the same
                 i = deviation.agent
-                own = played.states[:, h, i], actions[:, i], draws.stray[:, h], self.actions[i]
-                actions[:, i] = deviation.choose(h, *own)
+                situation = played.states[:, h, i], actions[:, i], draws.stray[:, h], self.actions[i]
+                actions[:, i] = deviation.choose(h, *situation)
             u = np.ascontiguousarray(draws.world[:, 0 if last else h + 1])
             step(self._kernels, h, s, actions, u, last, chosen, s_next, rewards)
             played.actions[:, h], played.rewards[:, h] = actions, rewards
@@ -331,6 +324,7 @@ class EnvironmentArena:
         self.cut = False  # whether the horizon has ended an episode, and not the environment
         self.lost, self.met = 0, 0  # observations that the policy's tables do not have, of all that were met
         self.planned = False  # whether the environment itself states this horizon
+        self.limited = False  # whether the user gave it
         self.blind = False  # whether no states are counted: all that is observed is one
         self.seen = Numbering(self.observations)
 
@@ -342,10 +336,6 @@ class EnvironmentArena:
     def states(self, agent: int) -> int:
         """Return how many states an agent has met."""
         return len(self.observations[agent].met)
-
-    def most_states(self, episodes: int) -> int:
-        """Return a bound on the states that an agent can meet; one more is for "over"."""
-        return max(own.at_most(episodes * self.horizon) for own in self.observations) + 1
 
     def masks(self, agent: int) -> dict[int, Any]:
         """Return the action masks that are part of what an agent observes."""
@@ -378,16 +368,18 @@ class EnvironmentArena:
                 return
         self.cut = not self.planned
 
-    def _count_lost(self, states: Sequence[int], known: Sequence[int], over: list[bool] | None) -> None:
+    def _count_lost(self, states: Sequence[int], counts: Sequence[int], over: list[bool] | None) -> None:
         """Count what the agents who are not out observe, and how much of it their policies do not know."""
-        there = [s < size for i, (s, size) in enumerate(zip(states, known, strict=True)) if over is None or not over[i]]
+        there = [
+            s < size for i, (s, size) in enumerate(zip(states, counts, strict=True)) if over is None or not over[i]
+        ]
         self.lost += there.count(False)
         self.met += len(there)
 
     def _rest(self, b: int, h: int, played: Played) -> None:
         """Fill the steps after everybody is out: a state "over" that pays nothing."""
         if h < self.horizon:
-            played.states[b, h:] = [own.number(OVER) for own in self.observations]
+            played.states[b, h:] = [observations.number(OVER) for observations in self.observations]
 
 
 def play(
@@ -397,7 +389,6 @@ def play(
     episodes: int = 1,
     seed: int = 0,
     deviation: Deviation | None = None,
-    **given: Any,
 ) -> Played:
     """Play episodes of a policy.
 
@@ -410,8 +401,6 @@ def play(
     seed : int
     deviation : Deviation, optional
         Of one agent.
-    **given
-        Of an environment: `horizon`, `encode` and `reward_range`, as in `tacit.learn`.
 
     Examples
     --------
@@ -422,26 +411,22 @@ def play(
     >>> played.states.shape, played.returns.tolist()
     ((2, 1, 2), [[2.0, 7.0], [2.0, 7.0]])
     """
-    arena = arena_of(game, policy, **given)
+    arena = arena_of(game, policy)
     edges = range(0, check.integer("episodes", episodes), BATCH)
     batches = [arena.play(policy, range(k, min(k + BATCH, episodes)), seed=seed, deviation=deviation) for k in edges]
     return Played(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
 
 
-def arena_of(game: Any, policy: Any, *, counts: bool = False, alone: bool = False, **given: Any) -> Arena:
+def arena_of(game: Any, policy: Any, *, counts: bool = False, alone: bool = False) -> Arena:
     """Return where a policy of a game, or of an environment, can be played.
 
     With `counts`, observations are numbered if they can be, whatever the policy needs: a response may be a table. With
     `alone`, episodes of a game are played one after the other too.
     """
-    for name in given.keys() - {"horizon", "encode", "reward_range"}:
-        raise TacitError(f"there is no parameter {name!r}; environments take horizon, encode and reward_range")
     if is_arena(game):
-        found: Arena = game
-        return found
+        arena: Arena = game
+        return arena
     if is_game(game) and not hasattr(game, "observations"):
-        for name in (key for key, value in given.items() if value is not None):
-            raise TacitError(f"{name} is for environments without tables; {game!r} has its own")
         _check_sizes(game, policy)
         if alone and getattr(game, "discount", None) is not None:
             raise TacitError(f"{game!r} is discounted; its best responses are trained in tables: leave deviators out")
@@ -449,19 +434,19 @@ def arena_of(game: Any, policy: Any, *, counts: bool = False, alone: bool = Fals
             adapter = GameAdapter(game)
             return EnvironmentArena(adapter, numberings(adapter, None, early=False), game.horizon, game.reward_range)
         return GameArena(game)
-    return open_environment(game, policy, counts=counts, **given)
+    return open_environment(game, policy, counts=counts)
 
 
 def _check_sizes(game: Game, policy: Any) -> None:
     """Raise unless a policy has the game's actions, its states and its horizon, where it says them."""
-    own = [getattr(policy, name, None) for name in ("actions", "states", "horizon")]
-    if any(mine not in (None, its) for mine, its in zip(own, (game.actions, game.states, game.horizon), strict=True)):
+    sizes = [getattr(policy, name, None) for name in ("actions", "states", "horizon")]
+    if any(mine not in (None, its) for mine, its in zip(sizes, (game.actions, game.states, game.horizon), strict=True)):
         raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
 
 
 def is_arena(value: object) -> bool:
     """Return whether something is an arena already."""
-    return callable(getattr(value, "play", None)) and callable(getattr(value, "most_states", None))
+    return callable(getattr(value, "play", None)) and callable(getattr(value, "masks", None))
 
 
 def finite_returns(name: str, played: Played) -> FloatArray:
@@ -472,24 +457,20 @@ def finite_returns(name: str, played: Played) -> FloatArray:
     return returns
 
 
-def open_environment(
-    env: Any,
-    policy: Any,
-    *,
-    horizon: int | None = None,
-    encode: Encode | Bins | None = None,
-    reward_range: tuple[float, float] | None = None,
-    counts: bool = False,
-) -> EnvironmentArena:
+def open_environment(game: Any, policy: Any, *, counts: bool = False) -> EnvironmentArena:
     """Return an environment, or the game that a run made of one, as an arena for a policy."""
     observations: Any = getattr(policy, "observations", None)
-    if hasattr(env, "kernels") and hasattr(env, "observations"):  # the game of a run
-        observations, game = env.observations, env
-        horizon = game.horizon if horizon is None else horizon
-        reward_range = game.reward_range if reward_range is None and not game.uncertain else reward_range
-        env = game.source
+    horizon: int | None
+    reward_range: tuple[float, float] | None
+    if hasattr(game, "kernels") and hasattr(game, "observations"):  # the game of a run
+        observations, encode, env = game.observations, None, game.source
+        horizon, reward_range = game.horizon, None if game.uncertain else game.reward_range
         if env is None:
             raise TacitError(f"{game!r} does not hold its environment any more; give the environment itself")
+    else:
+        wrapped = wrap(game)
+        env, horizon, reward_range, encode = wrapped.env, wrapped.horizon, wrapped.reward_range, wrapped.encode
+    limited = horizon is not None and isinstance(game, WrappedEnv)
     adapter = environment(env)
     if getattr(policy, "agents", None) != len(adapter.actions) or tuple(policy.actions) != tuple(adapter.actions):
         raise TacitError(f"the policy does not fit {name_of(env)}: {brief(policy)}")
@@ -497,42 +478,45 @@ def open_environment(
     if blind:
         encode = see_nothing  # no states are counted
     listed = observations is not None and isinstance(observations[0], list)
-    own = _own(adapter, None if listed else observations, encode, horizon)
+    numbered = _own(adapter, None if listed else observations, encode, horizon)
     if listed:
-        own = [one.list_as(seen, encoded=encode is not None) for one, seen in zip(own, observations, strict=True)]
+        numbered = [
+            one.list_as(listing, encoded=encode is not None)
+            for one, listing in zip(numbered, observations, strict=True)
+        ]
     elif observations is None:
-        _check_numbered(env, policy, own)
-    known = getattr(policy, "horizon", None)
-    length = known if horizon is None else check.integer("horizon", horizon)
-    if known is not None and length > known:
-        raise TacitError(f"horizon is {length}, and the policy ends after {known} steps: {brief(policy)}")
+        _check_numbered(env, policy, numbered)
+    longest = getattr(policy, "horizon", None)
+    length = longest if horizon is None else horizon
+    if longest is not None and length > longest:
+        raise TacitError(f"horizon is {length}, and the policy ends after {longest} steps: {brief(policy)}")
     if reward_range is None:
         reward_range = stated_range(env)
     if length is None:
         bounds = episode_bounds(adapter, horizon=length, reward_range=reward_range, seed=0)
         length = bounds.horizon
         reward_range = None if bounds.guessed_range else bounds.reward_range
-    arena = EnvironmentArena(adapter, own, length, reward_range)
-    arena.blind, arena.planned = blind, length == stated_horizon(env)
+    arena = EnvironmentArena(adapter, numbered, length, reward_range)
+    arena.blind, arena.planned, arena.limited = blind, length == stated_horizon(env), limited
     return arena
 
 
-def _own(adapter: Environment, known: Any, encode: Any, horizon: int | None) -> list[Observations]:
+def _own(adapter: Environment, learned: Any, encode: Any, horizon: int | None) -> list[Observations]:
     """Return each agent's numbering: the one that the policy was learned with, or by the spaces."""
-    if known is None:
+    if learned is None:
         return numberings(adapter, fit(encode, adapter, horizon=horizon, seed=0), early=False)
-    if encode is None and any(own.lost for own in known):
+    if encode is None and any(observations.lost for observations in learned):
         raise TacitError("the policy's encode was not pickled with it; give encode=")
-    return [own.copy(encode) for own in known]
+    return [observations.copy(encode) for observations in learned]
 
 
-def _check_numbered(env: Any, policy: Any, own: list[Observations]) -> None:
+def _check_numbered(env: Any, policy: Any, numbered: list[Observations]) -> None:
     """Raise unless the space numbers the states of a policy that does not list what is seen there.
 
     In the order in which they are met, their numbers would mean nothing.
     """
     states = getattr(policy, "states", None)
-    for one in own:
+    for one in numbered:
         if states is not None and not one.numbered:
             raise TacitError(
                 f"{brief(policy)} does not say what its states look like, and {name_of(env)} does not number "

@@ -50,8 +50,8 @@ def parts(space: Any) -> dict[str, Any]:
     """Return the parts of a Dict or Tuple by name; none of another space."""
     if kind(space) not in ("Dict", "Tuple"):
         return {}
-    held = space.spaces
-    return dict(held) if isinstance(held, Mapping) else {str(i): part for i, part in enumerate(held)}
+    inner = space.spaces
+    return dict(inner) if isinstance(inner, Mapping) else {str(i): part for i, part in enumerate(inner)}
 
 
 def pairs(space: Any, observation: Any) -> list[tuple[Any, Any]]:
@@ -88,10 +88,10 @@ def count(space: Any, *, whole: bool = True) -> int | None:
     if kind(space) not in ("Discrete", "MultiDiscrete", "MultiBinary", "Box"):
         return None
     low, high, exact = ends(space)
-    found = np.stack([low.ravel(), high.ravel()])
-    if (whole and not exact) or not np.isfinite(found).all() or (found != np.round(found)).any():
+    bounds = np.stack([low.ravel(), high.ravel()])
+    if (whole and not exact) or not np.isfinite(bounds).all() or (bounds != np.round(bounds)).any():
         return None
-    return math.prod(int(side) for side in (found[1] - found[0] + 1).tolist())
+    return math.prod(int(side) for side in (bounds[1] - bounds[0] + 1).tolist())
 
 
 def list_elements(space: Any) -> Sequence[Any]:
@@ -117,7 +117,7 @@ def _leaves(space: Any) -> Iterator[Any]:
 def flatten(space: Any, observation: Any) -> list[Any]:
     """Return the numbers of an observation in their order."""
     if kind(space) in ("Dict", "Tuple"):
-        return [value for part, own in pairs(space, observation) for value in flatten(part, own)]
+        return [value for part, share in pairs(space, observation) for value in flatten(part, share)]
     if kind(space) == "Discrete":
         if not 0 <= operator.index(observation) - space.start < space.n:
             raise TacitError(f"{brief(observation)} is not in {brief(space)}")

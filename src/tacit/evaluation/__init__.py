@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from tacit.evaluation.behaviour import Behaviour, behaviour
-from tacit.evaluation.coefficients import Mismatch, Smoothness, mismatch, smoothness
 from tacit.evaluation.equilibria import Equilibria, equilibria
 from tacit.evaluation.gains import DeviationTable, deviation_table
-from tacit.evaluation.gaps import Evaluation, evaluate, evaluate_iterates, l2_gap, uniform_gap
+from tacit.evaluation.gaps import Evaluation, evaluate, evaluate_iterates, l2_gap, lower_bounds, uniform_gap
 from tacit.evaluation.gradient import Gradient, Stationarity, policy_gradient, smoothness_constant, stationarity
 from tacit.evaluation.potential import Potential, potential
-from tacit.evaluation.solve import solve
-from tacit.evaluation.stages import Solution
-from tacit.evaluation.theory import Theory, theory
+from tacit.evaluation.solve import Solution, solve
+from tacit.evaluation.theory import Mismatch, Smoothness, Theory, mismatch, smoothness, theory
 from tacit.evaluation.values import (
     BestResponse,
     Deviations,
@@ -45,6 +43,7 @@ __all__ = [
     "evaluate",
     "evaluate_iterates",
     "l2_gap",
+    "lower_bounds",
     "mismatch",
     "occupancy",
     "policy_gradient",

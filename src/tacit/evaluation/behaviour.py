@@ -22,7 +22,6 @@ from tacit.evaluation.values import occupancy
 from tacit.games.exact import ExactGame, check_exact, joint_draw
 from tacit.games.tabular import TabularGame
 from tacit.policies import Policy
-from tacit.policies.deployed import DeployedPolicy
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy, Visits, restore_agents
 
@@ -49,7 +48,7 @@ class Behaviour:
     --------
     >>> import tacit
     >>> game = tacit.make("chicken")
-    >>> tacit.behaviour(game, tacit.solve(game, "ce").policy).joint[0, 0].round(2).tolist()
+    >>> tacit.evaluation.behaviour(game, tacit.solve(game, "ce").policy).joint[0, 0].round(2).tolist()
     [[0.5, 0.25], [0.25, 0.0]]
     """
 
@@ -59,14 +58,14 @@ class Behaviour:
     averaged: bool
 
     def likeliest_states(self, most: int) -> tuple[list[int], int]:
-        """Return the states that are reached, those that are most where they are more, and how many were left out."""
+        """Return at most so many of the reached states, the likeliest, and how many were left out."""
         total = self.reach.sum(axis=0)
         order = [int(s) for s in np.argsort(-total, kind="stable") if total[s] > 0]
         return sorted(order[:most]), len(order[most:])
 
 
 def joint_actions(joint: FloatArray, least: float = 0.0) -> list[tuple[tuple[int, ...], float]]:
-    """Return the joint actions of a distribution [A_1, …, A_N] that are played at all, the likeliest first."""
+    """Return the joint actions that a distribution [A_1, …, A_N] plays, the likeliest first."""
     played = np.argwhere((joint > 0) & (joint >= least))
     order = np.argsort(-joint[tuple(played.T)], kind="stable")
     return [(tuple(actions), float(joint[tuple(actions)])) for actions in played[order].tolist()]
@@ -88,7 +87,7 @@ def behaviour(game: ExactGame, policy: Policy) -> Behaviour:
     --------
     >>> import tacit
     >>> game = tacit.make("good-state", horizon=3)
-    >>> tacit.behaviour(game, tacit.solve(game, "optimum").policy).reach.round(3)
+    >>> tacit.evaluation.behaviour(game, tacit.solve(game, "optimum").policy).reach.round(3)
     array([[1. , 0. ],
            [0.9, 0.1],
            [0.9, 0.1]])
@@ -101,14 +100,11 @@ def behaviour(game: ExactGame, policy: Policy) -> Behaviour:
     if isinstance(policy, RecordedPolicy):
         policy.check_fits(game)
         return _mix(game, policy.record, follow(game, policy))
-    if isinstance(policy, DeployedPolicy):
-        policy.check_fits(game)
-        return _mix(game, policy, _walk(game, policy))
-    raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.solve or tacit.learn")
+    raise TacitError(f"policy must be a Markov or a recorded policy; got {brief(policy)}")
 
 
 def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 1024) -> MarkovPolicy:
-    """Return what a recorded policy plays at each step and state, as a correlated Markov policy.
+    """Return a recorded policy, averaged over its index, as a correlated Markov policy.
 
     The table has exactly the values of the policy, since the same joint actions are as likely at the same steps and
     states; its gaps are its own. Of more than so many visits of a step and state, evenly spaced ones are averaged,
@@ -129,16 +125,16 @@ def _every(table: FloatArray, horizon: int) -> FloatArray:
 
 
 class Place(NamedTuple):
-    """What is played at one (step, state): visits with weights, whose distributions are mixed, and even play."""
+    """The mixture of visits and of the uniform policy at one (step, state)."""
 
     h: int
     s: int
-    share: FloatArray  # [J] weight of each entry in force; the first is even play
+    share: FloatArray  # [J] weight of each entry in force; the first is the uniform policy
     k: IntArray  # [n] episodes of visits, or places of rows
     weight: FloatArray  # [n] what each of them counts
 
 
-def _mix(game: ExactGame, source: Visits | DeployedPolicy, places: Iterator[Place], *, most: int = _JOINT) -> Behaviour:
+def _mix(game: ExactGame, source: Visits, places: Iterator[Place], *, most: int = _JOINT) -> Behaviour:
     """Add up what is played; the source has the rows that the places name. Joint play is kept of few joint actions."""
     grid = (game.horizon, game.states)
     size = math.prod(game.actions)
@@ -152,19 +148,19 @@ def _mix(game: ExactGame, source: Visits | DeployedPolicy, places: Iterator[Plac
         together = np.full(size, share[0] / size) if joint is not None else None
         for part in _blocks(len(k), size if joint is not None else sum(game.actions)):
             mu = restore_agents(source.rows(k[part], h), game.actions)
-            for own, row in zip(sums, mu, strict=True):
-                own += dot(weight[part], row)
+            for total_row, row in zip(sums, mu, strict=True):
+                total_row += dot(weight[part], row)
             if together is not None:
                 together += dot(weight[part], joint_draw(mu))
         if total > 0:
-            for i, own in enumerate(sums):
-                marginals[i][h, s] = own / total
+            for i, total_row in enumerate(sums):
+                marginals[i][h, s] = total_row / total
             if joint is not None:
                 joint[h, s] = together / total
     if joint is not None:
         joint[reach == 0] = 1 / size
-    whole = None if joint is None or game.agents == 1 else joint.reshape(*grid, *game.actions)
-    return Behaviour(reach, tuple(marginals), whole, True)
+    correlated = None if joint is None or game.agents == 1 else joint.reshape(*grid, *game.actions)
+    return Behaviour(reach, tuple(marginals), correlated, True)
 
 
 def follow(game: ExactGame, policy: RecordedPolicy, *, visits: int | None = None) -> Iterator[Place]:
@@ -175,52 +171,87 @@ def follow(game: ExactGame, policy: RecordedPolicy, *, visits: int | None = None
     record, S, K = policy.record, game.states, policy.episodes
     ends = record.keys if record.rule == "rate" else record.stages.key  # cell·K + episode that an average ends with
     cells = np.arange(game.horizon * S + 1) * K
-    share, lost = np.zeros(len(ends)), np.zeros(game.horizon * S)  # of averages in force; of even play to the end
-    edges, first = np.searchsorted(ends, cells), np.searchsorted(record.keys, cells)
+    share, lost = (
+        np.zeros(len(ends)),
+        np.zeros(game.horizon * S),
+    )  # of averages in force; of the uniform policy to the end
+    edges, first = np.searchsorted(ends, cells), record.edges
     starts, even = policy.starts(), [np.full(a, 1 / a) for a in game.actions]
     for first_state in np.flatnonzero(game.initial):
         s = int(first_state)
-        own = ends[edges[s] : edges[s + 1]] - cells[s]
-        number = np.bincount(np.searchsorted(own, starts), minlength=len(own) + 1)  # episodes that begin with each
-        chance = number * (game.initial[s] / len(starts))
-        lost[s], share[edges[s] : edges[s + 1]] = chance[0], chance[1:]
+        endings = ends[edges[s] : edges[s + 1]] - cells[s]
+        number = np.bincount(np.searchsorted(endings, starts), minlength=len(endings) + 1)  # that begin with each
+        prob = number * (game.initial[s] / len(starts))
+        lost[s], share[edges[s] : edges[s + 1]] = prob[0], prob[1:]
     for c in range(game.horizon * S):
         h, s = divmod(c, S)
-        own = share[edges[c] : edges[c + 1]]
-        if lost[c] + own.sum() <= 0:
+        shares = share[edges[c] : edges[c + 1]]
+        if lost[c] + shares.sum() <= 0:
             continue
-        weight = _spread(record, own, slice(first[c], first[c + 1]), slice(edges[c], edges[c + 1]))
-        if visits is not None:
-            weight = _space_evenly(weight, visits)
-        held = np.flatnonzero(weight)
-        place = Place(h, s, np.append(lost[c], own), record.keys[first[c] + held] - cells[c], weight[held])
+        of_cell = slice(first[c], first[c + 1]), slice(edges[c], edges[c + 1])
+        visited, weight = _weigh_visits(record, shares, *of_cell, visits)
+        place = Place(h, s, np.append(lost[c], shares), record.keys[visited] - cells[c], weight)
         yield place
         if h + 1 == game.horizon:
             continue
         onward = slice((h + 1) * S, (h + 2) * S)
         lost[onward] += game.push(h, even, lost[c], s)
-        for part in _blocks(len(held), game.numbers(same=True)):
+        for part in _blocks(len(visited), game.numbers(same=True)):
             rows = restore_agents(record.rows(place.k[part], h), game.actions)
             moved = np.ascontiguousarray(game.push(h, rows, place.weight[part], s))
-            given = moved, place.k[part], ends, cells[onward], edges[onward.start : onward.stop + 1]
-            compile_loop(pass_on, steps=20 * moved.size)(*given, share, lost[onward])
+            arguments = moved, place.k[part], ends, cells[onward], edges[onward.start : onward.stop + 1]
+            compile_loop(pass_on, steps=20 * moved.size)(*arguments, share, lost[onward])
 
 
-def _spread(record: Visits, share: FloatArray, visits: slice, averages: slice) -> FloatArray:
-    """Return what each visit of a cell counts where its averages count `share`."""
-    if record.rule == "rate":
-        weight = share.copy()
-        compile_loop(spread_by_rate, steps=len(weight))(weight, record.horizon)
-        return weight
-    weight = np.zeros(visits.stop - visits.start)
-    if len(share):
+def _weigh_visits(
+    record: Visits, share: FloatArray, visits: slice, averages: slice, most: int | None
+) -> tuple[IntArray, FloatArray]:
+    """Return which visits of a cell count, by their place in `record.keys`, and how much, where averages count `share`.
+
+    Of more than `most` visits, evenly spaced ones stand for all.
+    """
+    if record.rule == "stage":
         begin, end = record.stages.begin[averages], record.stages.end[averages]
-        weight[begin[0] - visits.start : end[-1] - visits.start] = np.repeat(share / (end - begin), end - begin)
-    return weight
+        counts = (end - begin) * (share > 0)
+        if most is not None and counts.sum() > most:
+            return _space_stages(share, begin, end, most)
+        return _range(begin, counts), np.repeat(share / (end - begin), counts)
+    weight = share.copy()
+    compile_loop(spread_by_rate, steps=len(weight))(weight, record.horizon)
+    if most is not None:
+        weight = _space_evenly(weight, most)
+    some = np.flatnonzero(weight)
+    return visits.start + some, weight[some]
+
+
+def _range(begin: IntArray, counts: IntArray) -> IntArray:
+    """Return begin[0], begin[0] + 1, … (counts[0] of them), begin[1], ….
+
+    >>> _range(np.array([3, 9]), np.array([2, 1])).tolist()
+    [3, 4, 9]
+    """
+    return np.arange(counts.sum()) + np.repeat(begin - np.cumsum(counts) + counts, counts)
+
+
+def _space_stages(share: FloatArray, begin: IntArray, end: IntArray, most: int) -> tuple[IntArray, FloatArray]:
+    """Return the visits at the quantiles (m − 1/2)/most, m = 1, …, most, of stages that count `share`, and weights.
+
+    >>> _space_stages(np.array([0.25, 0.75]), np.array([0, 4]), np.array([4, 10]), 2)
+    (array([4, 8]), array([0.5, 0.5]))
+    """
+    passed = np.cumsum(share)
+    each = passed[-1] / most
+    quantile = (np.arange(most) + 0.5) * each
+    stage = np.minimum(np.searchsorted(passed, quantile, side="right"), len(share) - 1)
+    inside = (quantile - passed[stage] + share[stage]) / share[stage] * (end - begin)[stage]
+    visits, number = np.unique(
+        np.clip(begin[stage] + inside.astype(np.int64), begin[stage], end[stage] - 1), return_counts=True
+    )
+    return visits, number * each
 
 
 def spread_by_rate(share, horizon):
-    """Turn what averages with the rate α_t = (H + 1)/(H + t) count into what their visits count, in place."""
+    """Turn weights of averages with the rate α_t = (H + 1)/(H + t) into weights of visits, in place."""
     ahead = 0.0
     for t in range(len(share) - 1, -1, -1):
         alpha = (horizon + 1) / (horizon + 1 + t)
@@ -248,7 +279,7 @@ def pass_on(moved, k, ends, cells, edges, share, lost):
     """Let averages count that are in force where play goes on: `moved` [n, S] from visits of the episodes k.
 
     In state s, averages [edges[s], edges[s + 1]) end with episodes `ends` − cells[s]: in force is the last one that
-    ended before, or even play where there is none.
+    ended before, or the uniform policy where there is none.
     """
     for v in range(len(moved)):
         for s in range(moved.shape[1]):
@@ -264,29 +295,6 @@ def pass_on(moved, k, ends, cells, edges, share, lost):
                     share[entry] += moved[v, s]
                 else:
                     lost[s] += moved[v, s]
-
-
-def _walk(game: ExactGame, policy: DeployedPolicy) -> Iterator[Place]:
-    """Follow the nodes of a deployed policy; node 0 is even play to the end."""
-    uniform = [np.full(a, 1 / a) for a in game.actions]
-    node = np.bincount(policy.first, minlength=policy.nodes) / len(policy.first)
-    at = game.initial[:, None] * node  # [S, nodes]
-    for h in range(game.horizon):
-        following = np.zeros_like(at)
-        for s in np.flatnonzero(at.any(axis=1)):
-            held = np.flatnonzero(at[s])
-            found = [policy.find(int(n), int(s)) for n in held]
-            known = np.array([place >= 0 for place in found])
-            rows = np.array([place for place in found if place >= 0], dtype=np.int64)
-            weight = at[s, held[known]]
-            even = at[s, held[~known]].sum()
-            yield Place(h, int(s), np.array([even]), rows, weight)
-            if h + 1 < game.horizon:
-                following[:, 0] += game.push(h, uniform, even, int(s))
-                if len(rows):
-                    moved = game.push(h, restore_agents(policy.rows(rows, h), game.actions), weight, int(s))
-                    np.add.at(following.T, policy.following[rows], moved)
-        at = following
 
 
 def _blocks(total: int, width: int) -> list[slice]:

@@ -9,9 +9,8 @@ others, and their number is odd; in a degenerate one, two that share a strategy 
 
 The vertices are extreme rays of a cone, found by the double description method [Motzkin, Raiffa, Thompson, Thrall,
 1953; Fukuda, Prodon, "Double description method revisited", 1996]: one inequality after the other cuts the cone, and
-each pair of adjacent rays on either side of the cut makes a new one. Which side a ray is on is a sign, and no sign is
-guessed: where integers of 64 bits cannot hold the numbers, floating-point numbers are taken as long as a running bound
-on their errors proves every sign, otherwise Python's integers; no bound proves the slacks of 0 of degenerate games.
+each pair of adjacent rays on either side of the cut makes a new one. All numbers are integers, of 64 bits where those
+hold them, otherwise Python's, so that no sign is guessed.
 """
 
 from __future__ import annotations
@@ -30,13 +29,8 @@ BASES = 50_000
 DECIMALS = (0, 3, 6, 9, 12)
 #: What counts as equal for more than two players, relative to the range of payoffs.
 _EQUAL = 1e-9
-#: Twice the relative error of one operation: the other half makes up for products of errors.
-_EPS = 2.0**-52
-#: The smallest payoff beside the largest, and the smallest number in a ray, that floating point may have.
-_SMALL_PAYOFF, _SMALL = 1e-15, 1e-100
-
-#: Integers of 64 bits, Python's integers, or floating-point numbers.
-_Numbers = npt.NDArray[Any]
+#: Integers of 64 bits, or Python's.
+_Integers = npt.NDArray[Any]
 #: Sets of labels, [..., words]: a bit for each, the first player's actions before the second's.
 _Labels = npt.NDArray[np.uint64]
 
@@ -47,13 +41,6 @@ class Extreme(NamedTuple):
     rows: list[FloatArray]  # [E, A_i] of each player
     component: IntArray  # [E] connected sets of equilibria, numbered from 0
     degenerate: bool  # whether some mixture of k actions has more than k best responses
-    curve: bool = False  # of more than two players: whether one lies on a curve of equilibria with the same supports
-
-
-class _Vertices(NamedTuple):
-    payoff: _Numbers  # [k, d] the other player's: integers in their proportions, the least of each column 0
-    rays: _Numbers  # [V, d] not scaled to sum to 1
-    held: _Labels  # [V, words]
 
 
 def fits(actions: tuple[int, ...]) -> bool:
@@ -62,7 +49,7 @@ def fits(actions: tuple[int, ...]) -> bool:
 
 
 def extreme_equilibria(payoffs: FloatArray) -> Extreme:
-    """Return all extreme equilibria of payoffs [2, m, n], pure ones of the first actions first.
+    """Return all extreme equilibria of payoffs [2, m, n], first actions first.
 
     >>> found = extreme_equilibria(np.array([[[6.0, 2], [7, 0]], [[6, 7], [2, 0]]]))
     >>> found.rows[0].round(6).tolist()
@@ -71,40 +58,40 @@ def extreme_equilibria(payoffs: FloatArray) -> Extreme:
     m, n = payoffs.shape[1:]
     words = -(-(m + n) // 64)
     labels = np.packbits(np.eye(m + n, 64 * words, dtype=bool), axis=1).view(np.uint64)  # in whatever order of bits
-    x, y = _vertices(payoffs[1].T, labels[:m], labels[m:]), _vertices(payoffs[0], labels[m:], labels[:m])
-    j, k = _complete(x.held, y.held, np.bitwise_or.reduce(labels))
-    rows, columns = _mixtures(x, j, labels[:m], labels[m:]), _mixtures(y, k, labels[m:], labels[:m])
-    order = np.lexsort([*(-columns.T[::-1]), *(-rows.T[::-1])])
-    degenerate = bool((_size(x.held) > m).any() or (_size(y.held) > n).any())
-    return Extreme([rows[order], columns[order]], _components(j[order], k[order]), degenerate)
+    x, x_labels = _vertices(payoffs[1].T, labels[:m], labels[m:])
+    y, y_labels = _vertices(payoffs[0], labels[m:], labels[:m])
+    j, k = _complete(x_labels, y_labels, np.bitwise_or.reduce(labels))
+    order = np.lexsort([*(-y[k].T[::-1]), *(-x[j].T[::-1])])
+    j, k = j[order], k[order]
+    degenerate = bool((_size(x_labels) > m).any() or (_size(y_labels) > n).any())
+    return Extreme([x[j], y[k]], _components(j, k), degenerate)
 
 
 def pure_equilibria(payoffs: FloatArray) -> list[tuple[int, ...]]:
-    """Return the joint actions of payoffs [N, A_1, …, A_N] from which nobody gains by leaving alone."""
-    stays = np.ones(payoffs.shape[1:], dtype=bool)
-    for i, own in enumerate(payoffs):
-        slack = _EQUAL * max(float(np.ptp(own)), 1e-300)
-        stays &= own >= own.max(axis=i, keepdims=True) - slack
-    return [tuple(int(a) for a in joint) for joint in np.argwhere(stays)]
+    """Return the pure equilibria of payoffs [N, A_1, …, A_N], as joint actions."""
+    stable = np.ones(payoffs.shape[1:], dtype=bool)
+    for i, payoff in enumerate(payoffs):
+        slack = _EQUAL * max(float(np.ptp(payoff)), 1e-300)
+        stable &= payoff >= payoff.max(axis=i, keepdims=True) - slack
+    return [tuple(int(a) for a in joint) for joint in np.argwhere(stable)]
 
 
-def _vertices(payoff: FloatArray, own: _Labels, other: _Labels) -> _Vertices:
-    """Return the vertices of {(y, v): y ≥ 0, Σ y = 1, payoff·y ≤ v} for payoffs [k, d], and which labels they hold."""
+def _vertices(payoff: FloatArray, labels: _Labels, other: _Labels) -> tuple[FloatArray, _Labels]:
+    """Return the vertices of {(y, v): y ≥ 0, Σ y = 1, payoff·y ≤ v} for payoffs [k, d] as mixtures, and their labels.
+
+    Each probability is the float that is nearest.
+    """
     exact = _integers(payoff)
     exact -= exact.min(axis=0)  # what is added to a column changes no best response
     exact //= max(math.gcd(*exact.ravel().tolist()), 1)
-    if exact.max() <= _largest(min(payoff.shape)):
-        rays, held = _rays(exact.astype(np.int64), own, other)
-    else:
-        exact = exact.astype(object)
-        try:
-            rays, held = _rays((exact / exact.max()).astype(float), own, other)
-        except _UnprovenSign:
-            rays, held = _rays(exact, own, other)
-    return _Vertices(exact, rays[1:, :-1], held[1:])  # all but the ray along which v alone grows
+    small = exact.max() <= _largest(min(payoff.shape))
+    rays, binding = _rays(exact.astype(np.int64 if small else object), labels, other)
+    weights = rays[1:, :-1].astype(object)  # all but the ray along which v alone grows
+    mixtures: FloatArray = (weights / weights.sum(axis=1, keepdims=True)).astype(float)
+    return mixtures, binding[1:]
 
 
-def _integers(payoff: FloatArray) -> _Numbers:
+def _integers(payoff: FloatArray) -> _Integers:
     """Return integers in the proportions of the payoffs."""
     for digits in DECIMALS:
         with np.errstate(over="ignore"):
@@ -125,58 +112,31 @@ def _largest(k: int) -> int:
     return int(((2.0**31 - 1) * 2.0 ** (k + 1) / (k + 2) ** ((k + 2) / 2)) ** (1 / k))
 
 
-class _UnprovenSign(ArithmeticError):
-    """Floating point does not tell on which side of an inequality a ray is."""
-
-
-def _rays(rows: _Numbers, own: _Labels, other: _Labels) -> tuple[_Numbers, _Labels]:
+def _rays(rows: _Integers, labels: _Labels, other: _Labels) -> tuple[_Integers, _Labels]:
     """Return the extreme rays [V, d + 1] of {(y, v): y ≥ 0, rows·y ≤ v}, and what binds them; along the first y = 0.
-
-    In floating point also a bound on the relative error of each ray is kept; where it does not prove a sign, that is
-    raised. It stays small since rows, and so rays, are never negative: combinations of rays add up and lose nothing;
-    only slacks are differences.
 
     Parameters
     ----------
     rows : array [k, d]
-        Integers, or floating-point numbers, from 0 on.
-    own, other : arrays [d, words], [k, words]
+        Integers from 0 on.
+    labels, other : arrays [d, words], [k, words]
         The labels of y ≥ 0 and of the rows.
     """
     d = rows.shape[1]
-    floating = rows.dtype == np.float64
-    if floating and np.min(rows, where=rows > 0, initial=1.0) < _SMALL_PAYOFF:
-        raise _UnprovenSign
     rays = np.eye(d + 1, k=-1, dtype=rows.dtype)
     rays[0, d], rays[1:, d] = 1, rows[0]
-    unplayed = np.bitwise_or.reduce(own)
-    binding = np.concatenate([unplayed[None], (unplayed ^ own) | other[0]])
-    error = np.zeros(d + 1)
+    unplayed = np.bitwise_or.reduce(labels)
+    binding = np.concatenate([unplayed[None], (unplayed ^ labels) | other[0]])
     for row, label in zip(rows[1:], other[1:], strict=True):
-        worth = rays[:, :d] @ row
-        slack = rays[:, d] - worth
+        slack = rays[:, d] - rays[:, :d] @ row
         size = np.abs(slack)
-        if floating:
-            doubt = (error + (d + 3) * _EPS) * (rays[:, d] + worth)
-            if (size <= doubt).any():
-                raise _UnprovenSign
-            unsure = doubt / size
-        inside, outside = np.flatnonzero(slack > 0), np.flatnonzero(slack < 0)
-        p, q = _adjacent(binding, inside, outside, d)
+        p, q = _adjacent(binding, np.flatnonzero(slack > 0), np.flatnonzero(slack < 0), d)
         new = size[p, None] * rays[q] + size[q, None] * rays[p]
+        new //= np.gcd.reduce(new, axis=1)[:, None]
         both = binding[p] & binding[q]
-        if floating:
-            new /= new.max(axis=1, keepdims=True)
-            if np.min(new, where=new > 0, initial=1.0) < _SMALL:
-                raise _UnprovenSign
-            worse = np.maximum((1 + unsure[p]) * (1 + error[q]), (1 + unsure[q]) * (1 + error[p])) - 1 + 4 * _EPS
-            error = np.concatenate([error[inside], worse])
-            kept = inside
-        else:
-            new //= np.gcd.reduce(new, axis=1)[:, None]
-            binding[slack == 0] |= label
-            kept = np.flatnonzero(slack >= 0)
-        rays, binding = np.concatenate([rays[kept], new]), np.concatenate([binding[kept], both | label])
+        binding[slack == 0] |= label
+        inside = np.flatnonzero(slack >= 0)
+        rays, binding = np.concatenate([rays[inside], new]), np.concatenate([binding[inside], both | label])
     return rays, binding
 
 
@@ -194,8 +154,8 @@ def _adjacent(binding: _Labels, inside: IntArray, outside: IntArray, d: int) -> 
 def _complete(x: _Labels, y: _Labels, every: _Labels) -> tuple[IntArray, IntArray]:
     """Return the pairs that hold all labels between them."""
     block = max(1, 2**20 // len(y))  # so that memory stays small
-    found = [np.nonzero(((x[k : k + block, None] | y) == every).all(axis=2)) for k in range(0, len(x), block)]
-    return np.concatenate([j + block * b for b, (j, _) in enumerate(found)]), np.concatenate([k for _, k in found])
+    blocks = [np.nonzero(((x[k : k + block, None] | y) == every).all(axis=2)) for k in range(0, len(x), block)]
+    return np.concatenate([j + block * b for b, (j, _) in enumerate(blocks)]), np.concatenate([k for _, k in blocks])
 
 
 def _size(labels: _Labels) -> IntArray:
@@ -204,35 +164,8 @@ def _size(labels: _Labels) -> IntArray:
         bits = np.bitwise_count(labels)
     else:
         bits = np.unpackbits(labels[..., None].view(np.uint8), axis=-1).sum(axis=-1)
-    found: IntArray = bits.sum(axis=-1)
-    return found
-
-
-def _mixtures(vertices: _Vertices, chosen: IntArray, own: _Labels, other: _Labels) -> FloatArray:
-    """Return chosen vertices as mixtures, each number the float that is nearest."""
-    found: _Numbers = vertices.rays[chosen].astype(object)
-    if vertices.rays.dtype == np.float64:  # then each vertex has as many best responses as actions that it plays
-        held = vertices.held[chosen, None]
-        played, best = np.all(held & own == 0, axis=2), np.any(held & other, axis=2)
-        found[:] = 0
-        for e in range(len(found)):
-            found[e, played[e]] = _solve_ones(vertices.payoff[np.ix_(best[e], played[e])] + 1)
-    mixtures: FloatArray = (found / found.sum(axis=1, keepdims=True)).astype(float)
-    return mixtures
-
-
-def _solve_ones(matrix: _Numbers) -> list[int]:
-    """Return integers y in the proportions that solve matrix·y = 1, by fraction-free elimination [Bareiss, 1968]."""
-    rows, last = [[*row, 1] for row in matrix.tolist()], 1
-    for c in range(len(rows)):
-        at = next(r for r in range(c, len(rows)) if rows[r][c])
-        rows[c], rows[at] = rows[at], rows[c]
-        pivot = rows[c]
-        for r, row in enumerate(rows):
-            if r != c:
-                rows[r] = [(pivot[c] * own - row[c] * other) // last for own, other in zip(row, pivot, strict=True)]
-        last = pivot[c]
-    return [row[-1] for row in rows]
+    size: IntArray = bits.sum(axis=-1)
+    return size
 
 
 def _components(j: IntArray, k: IntArray) -> IntArray:

@@ -15,8 +15,6 @@ After K episodes the gap of π̄ is at most Σ_s ρ(s)·[max_a (1/K)·Σ_k q^k(a
 force when episode k begins. The vectors of the first step are averaged over k before the maximum is taken, since the
 deviator does not know k: for H = 1 the bound is exact.
 
-With `choice` given, the deviation is fixed: V† then is its value, and the same sums are a lower bound on the gap.
-
 A certificate at every visit may cost more than learning, and a record of all visits more memory than there is. But any
 choice of visits makes a policy: at each (h, s) it draws one of the visits that were kept of the last stage that had
 ended, and plays what the agents had there. So M visits of each stage may be kept, evenly spaced, and certificate and
@@ -33,7 +31,7 @@ Then the agents are contracted one by one, the last first: what is left after ag
 So a visit costs about one multiplication for each agent and joint action, and joint actions in which two agents play
 with probability 0 cost none.
 
-Deviations: where no average has taken effect yet, the policy plays evenly to the end of the episode, and V and V† are
+Deviations: where no average has taken effect yet, the policy is uniform to the end of the episode, and V and V† are
 the values of that instead of the bounds 0 and H − h + 1.
 """
 
@@ -55,12 +53,11 @@ from tacit.core.lanes import pairs, plain, put
 from tacit.core.memory import lock
 from tacit.core.records import capacity, records
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.values import backward, deviations
-from tacit.games.count_kernels import CountTables, see
+from tacit.evaluation.values import backward
 from tacit.games.exact import ExactGame
+from tacit.games.kernels import CountTables, GameTables, write_induced
 from tacit.games.protocol import Game
 from tacit.games.tabular import as_tables
-from tacit.games.tabular_kernels import GameTables
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import stage_lengths
 
@@ -87,11 +84,11 @@ class Schedule(NamedTuple):
         stage, passed, kept = (arrays[f"{name}.{field}"] for field in ("stage", "passed", "kept"))
         inside = (stage >= 0) & (stage < len(self.length))
         if not inside.all() or (passed >= self.length[stage]).any() or (kept > np.minimum(passed, self.most)).any():
-            raise TacitError("its stages are none that this run can have come to")
+            raise TacitError("stage index out of range")
 
 
 def schedule(game: Game, episodes: int, most: int) -> Schedule:
-    """Make the schedule for a run of so many episodes that keeps `most` visits of each stage."""
+    """Make the schedule of a run that keeps `most` visits of each stage."""
     C = game.horizon * game.states
     lengths = stage_lengths(game.horizon, episodes)
     stage, passed, kept = np.zeros((3, C), dtype=np.int64)
@@ -138,18 +135,18 @@ def pass_by(times, c, keep):
 
 
 class Payoffs(NamedTuple):
-    """The payoffs of joint actions, those of staying before those of leaving, and room for what is left of them."""
+    """Payoffs of joint actions, first for the policy, then for deviating, and scratch arrays."""
 
     rewards: FloatArray  # [rows, N]  of the game, agents beside each other
     table: FloatArray  # [C or 1, joint actions, 2·N]
-    made: IntArray  # [C]  changes of the next step's values when the table was made
+    version: IntArray  # [C]  changes of the next step's values when the table was computed
     changes: IntArray  # [H+1]  of the values of each step, from 1 on
     left: FloatArray  # [joint actions without the last agent's, 2·N]  where agents are many
-    chance: FloatArray  # [1 + A_1 + A_1·A_2 + …]  of the first agents' joint actions, likewise
+    prob: FloatArray  # [1 + A_1 + A_1·A_2 + …]  of the first agents' joint actions, likewise
 
 
 def payoffs(game: ExactGame) -> Payoffs:
-    """Make room for the payoffs of a game; a counting game has no use for it."""
+    """Allocate the payoffs of a game; a counting game needs none."""
     N, H, C = game.agents, game.horizon, game.horizon * game.states
     rewards, joint, first = np.zeros((0, N)), 0, [1]
     tables = as_tables(game)
@@ -157,14 +154,14 @@ def payoffs(game: ExactGame) -> Payoffs:
         memory.require(tables.rewards.nbytes, "the rewards, a second time for the certificate")
         rewards, joint = np.ascontiguousarray(tables.rewards.reshape(N, -1).T), game.joint_actions
         first = [math.prod(game.actions[:j]) for j in range(N)]
-    kept = memory.floats(C, joint, 2 * N) <= KEPT_BYTES
+    stored = memory.floats(C, joint, 2 * N) <= KEPT_BYTES
     return Payoffs(
         rewards=lock(rewards),
-        table=memory.zeros((C if kept else 1, joint, 2 * N), "the payoffs"),
-        made=np.zeros(C, dtype=np.int64),
+        table=memory.zeros((C if stored else 1, joint, 2 * N), "the payoffs"),
+        version=np.zeros(C, dtype=np.int64),
         changes=np.ones(H + 1, dtype=np.int64),
         left=np.zeros((first[-1], 2 * N)),
-        chance=np.zeros(sum(first)),
+        prob=np.zeros(sum(first)),
     )
 
 
@@ -178,28 +175,21 @@ class Certificate(NamedTuple):
     since: IntArray  # [S]  episode from which what is in force counts
     clock: IntArray  # [1]  episodes that have begun
     times: Schedule  # which visits are kept
-    choice: IntArray  # [C, N, B]  fixed deviation, or -1 for the best
-    mu: FloatArray  # [N, A]  room for the distributions
-    gain: FloatArray  # [N, A]  room for the deviations' values
-    value: FloatArray  # [N]  room for the values
+    mu: FloatArray  # [N, A]  scratch: the distributions
+    gain: FloatArray  # [N, A]  scratch: the deviations' values
+    value: FloatArray  # [N]  scratch: the values
     payoffs: Payoffs  # of joint actions, where the game has tables
 
 
-def certificate(
-    game: ExactGame, kind: str, *, choice: IntArray | None = None, times: Schedule | None = None
-) -> Certificate:
-    """Make the certificate for a game before learning, of the visits of a schedule or of all.
-
-    `choice` [C, N, B] fixes the deviations.
-    """
+def certificate(game: ExactGame, kind: str, *, times: Schedule | None = None) -> Certificate:
+    """Make the certificate before learning, for the visits of a schedule or for all."""
     N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
     B = A if kind == "ce" else 1
     room = (capacity(A) if kind == "ce" else 1, capacity(A))
     sums = [("q", "f8", room), ("q_sum", "f8", room)]
     cells = records((H, S, N), [("v", "f8"), *sums], "the certificate")
     first = records((S, N), [("v_sum", "f8"), *sums], "the certificate")
-    fixed = np.full((H * S, N, B), -1) if choice is None else choice
-    V, best, first["q"][:, :, :B, :A] = _even(game, B, choice)
+    V, best, first["q"][:, :, :B, :A] = _even(game, B)
     return Certificate(
         V=V,
         best=best,
@@ -208,7 +198,6 @@ def certificate(
         since=np.zeros(S, dtype=np.int64),
         clock=np.zeros(1, dtype=np.int64),
         times=_every_visit() if times is None else times,
-        choice=lock(fixed),  # it never changes
         mu=np.zeros((N, A)),
         gain=np.zeros((N, A)),
         value=np.zeros(N),
@@ -216,33 +205,26 @@ def certificate(
     )
 
 
-def _even(game: ExactGame, B: int, choice: IntArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return V and V† [H+1, S, N] where all play evenly, and the deviations' values [S, N, B, A] at the first step."""
+def _even(game: ExactGame, B: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return V and V† [H+1, S, N] of the uniform policy, and the deviations' values [S, N, B, A] at the first step."""
     N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
-    told = _told(game, B)  # [N, B]
+    possible = _recommendable(game, B)  # [N, B]
     V, best, first_q = np.zeros((H + 1, S, N)), np.zeros((H + 1, S, N)), np.zeros((S, N, B, A))
-    fixed = None if choice is None else np.moveaxis(choice.reshape(H, S, N, B), 2, 0)
-    for step in backward(game, MarkovPolicy.uniform(game).at, "nash", fixed=fixed):
+    for step in backward(game, MarkovPolicy.uniform(game).at, "nash"):
         V[step.h], best[step.h] = step.V.T, step.best.T
-    first_q[:] = np.swapaxes(step.gains, 0, 1)[:, :, None] * (told / told.sum(axis=1, keepdims=True))[..., None]
+    first_q[:] = np.swapaxes(step.gains, 0, 1)[:, :, None] * (possible / possible.sum(axis=1, keepdims=True))[..., None]
     return V, best, first_q * (np.arange(A) < np.array(game.actions)[:, None, None])
 
 
-def _told(game: ExactGame, B: int) -> FloatArray:
-    """Return 1 for each action that an agent can be told, [N, B]; where it is told none, for one of them."""
+def _recommendable(game: ExactGame, B: int) -> FloatArray:
+    """Return 1 for each action that can be recommended to an agent, [N, B]; with B = 1 for one of them."""
     sizes = np.array(game.actions) if B > 1 else np.ones(game.agents)
     return (np.arange(B) < sizes[:, None]).astype(float)
 
 
-def _pick(q: FloatArray, fixed: IntArray) -> FloatArray:
-    """Return the value of the fixed action, or of the best where none is fixed: [..., B] from [..., B, A]."""
-    chosen = np.take_along_axis(q, np.maximum(fixed, 0)[..., None], axis=-1)[..., 0]
-    return np.where(fixed >= 0, chosen, q.max(axis=-1))
-
-
 @generics.observe.implement(Certificate)
 def observe(cert, learner, game, seats, h, s):
-    """Add the visit of (h, s) if it is kept, and let the averages take effect where the stage ends.
+    """Add the visit of (h, s) if it is kept; at the end of a stage, publish the averages.
 
     Where all visits are kept, the learner says how they are averaged and when that takes effect.
     """
@@ -251,7 +233,7 @@ def observe(cert, learner, game, seats, h, s):
         cert.clock[0] += 1
     if cert.times.most == 0:
         keep = True
-        alpha, publish = generics.pace(learner, h, s)
+        alpha, publish = generics.averaging(learner, h, s)
         visits = 1.0 / alpha
     else:
         keep = is_kept(cert.times, c)
@@ -260,9 +242,9 @@ def observe(cert, learner, game, seats, h, s):
         visits = float(kept)
     if keep:
         for i in range(len(seats)):
-            generics.weigh(learner, i, h, s, cert.mu[i])
+            generics.policy(learner, i, h, s, cert.mu[i])
             round_to_stored(cert.mu[i], min(game.actions[i], cert.first[0, 0].q.shape[1]))
-        generics.confront(game, cert, seats, h, s)
+        generics.induced_payoffs(game, cert, seats, h, s)
         for i in range(len(seats)):
             cell = cert.cells[plain(h), plain(s), i]
             add_visit(cell, cert.value[i], cert.gain[i], cert.mu[i], game.actions[i], alpha)
@@ -277,12 +259,12 @@ def observe(cert, learner, game, seats, h, s):
             if h == 0:
                 count_first(cert.first[plain(s), i], cell, cert.V[0, plain(s), i], n, lasted)
             cert.V[plain(h), plain(s), i] = cell.v
-            cert.best[plain(h), plain(s), i] = take_effect(cell, cert.choice[plain(c), i], n, visits)
+            cert.best[plain(h), plain(s), i] = take_effect(cell, n, visits)
 
 
 @generics.jitable
 def add_visit(cell, value, gain, mu, n, alpha):
-    """Average the expectations of a visit into what will take effect for an agent, v and q [B, A]."""
+    """Average the expectations of a visit into an agent's v and q [B, A]."""
     cell.v += alpha * (value - cell.v)
     n = min(n, cell.q.shape[1])  # which it is; so the compiler knows the most that it can be, and unrolls
     if cell.q.shape[0] > 1:
@@ -296,7 +278,7 @@ def add_visit(cell, value, gain, mu, n, alpha):
 
 @generics.jitable
 def count_first(first, cell, value, n, lasted):
-    """Count what was in force at the first step for the episodes that it lasted, before q takes its place."""
+    """Add up what was in force at the first step, before q replaces it."""
     first.v_sum += lasted * value
     n = min(n, cell.q.shape[1])
     for b in range(n if cell.q.shape[0] > 1 else 1):
@@ -306,8 +288,8 @@ def count_first(first, cell, value, n, lasted):
 
 
 @generics.jitable
-def take_effect(cell, choice, n, visits):
-    """Sum up the averages q that come into force from the next episode on, and return V†."""
+def take_effect(cell, n, visits):
+    """Add up the averages q that come into force now, and return V†."""
     total = 0.0
     n = min(n, cell.q.shape[1])
     for b in range(n if cell.q.shape[0] > 1 else 1):
@@ -316,15 +298,13 @@ def take_effect(cell, choice, n, visits):
             x = cell.q[b, a]
             top = max(top, x)
             cell.q_sum[b, a] += visits * x
-        if choice[b] >= 0:
-            top = cell.q[b, choice[b]]
         total += top
     return total
 
 
 @generics.jitable
 def round_to_stored(probs, n):
-    """Round the n probabilities to what `recorded.restore` makes of 32-bit floats of all but the last, in place.
+    """Round n probabilities, in place, as storing all but the last in 32 bits does.
 
     What is certified is what is stored.
     """
@@ -350,19 +330,19 @@ def _fill_few(seats, table, rewards, game, h, s, V, best):
     reward_row = h * game.reward_stride + s * game.joint_actions
     last = h == game.horizon - 1
     for joint in range(game.joint_actions):
-        found = pairs(seats)
+        sums = pairs(seats)
         for i in range(N):
-            found = put(found, i, rewards[plain(reward_row + joint), i])
-            found = put(found, N + i, rewards[plain(reward_row + joint), i])
+            sums = put(sums, i, rewards[plain(reward_row + joint), i])
+            sums = put(sums, N + i, rewards[plain(reward_row + joint), i])
         if not last:
             for k in range(game.first[plain(row + joint)], game.first[plain(row + joint + 1)]):
                 p, s_next = game.prob[plain(k)], plain(game.state[plain(k)])
                 for i in range(N):
-                    found = put(found, i, found[i] + p * V[s_next, i])
+                    sums = put(sums, i, sums[i] + p * V[s_next, i])
                 for i in range(N):
-                    found = put(found, N + i, found[N + i] + p * best[s_next, i])
+                    sums = put(sums, N + i, sums[N + i] + p * best[s_next, i])
         for i in range(2 * N):
-            table[joint, i] = found[i]
+            table[joint, i] = sums[i]
 
 
 def _fill_many(seats, table, rewards, game, h, s, V, best):
@@ -376,17 +356,17 @@ def _fill_many(seats, table, rewards, game, h, s, V, best):
         if last:
             end = begin
         for i in range(N):
-            stay = rewards[plain(reward_row + joint), i]
-            leave = stay
+            staying = rewards[plain(reward_row + joint), i]
+            deviating = staying
             for k in range(begin, end):
                 p, s_next = game.prob[plain(k)], plain(game.state[plain(k)])
-                stay += p * V[s_next, i]
-                leave += p * best[s_next, i]
-            table[joint, i] = stay
-            table[joint, N + i] = leave
+                staying += p * V[s_next, i]
+                deviating += p * best[s_next, i]
+            table[joint, i] = staying
+            table[joint, N + i] = deviating
 
 
-def _contract_few(seats, table, held, cert, game):
+def _contract_few(seats, table, scratch, cert, game):
     """Walk over the joint actions as over a tree, whose depth the compiler knows."""
     most = cert.first[0, 0].q.shape[1]
     for i in range(1, len(seats)):
@@ -397,68 +377,68 @@ def _contract_few(seats, table, held, cert, game):
         cert.value[i] = value[i]
 
 
-def _leaf(left, seats, table, mu, gain, actions, most, strides, row, chance):
+def _leaf(left, seats, table, mu, gain, actions, most, strides, row, prob):
     """Return the payoffs of a joint action."""
-    found = pairs(seats)
+    sums = pairs(seats)
     for i in range(2 * len(seats)):
-        found = put(found, i, table[plain(row), i])
-    return found
+        sums = put(sums, i, table[plain(row), i])
+    return sums
 
 
-def _node(left, seats, table, mu, gain, actions, most, strides, row, chance):
+def _node(left, seats, table, mu, gain, actions, most, strides, row, prob):
     """Contract the next agent, whose own actions lead to payoffs that count with the chance of the others before."""
     N = len(seats)
     j = N - len(left)
     stride = 1 if len(left) == 1 else strides[j]
-    found = pairs(seats)
+    sums = pairs(seats)
     for a in range(min(actions[j], most)):
         p = mu[j, a]
-        if len(left) == 1 or p > 0.0 or chance > 0.0:
-            below = walk(left[1:], seats, table, mu, gain, actions, most, strides, row + a * stride, chance * p)
+        if len(left) == 1 or p > 0.0 or prob > 0.0:
+            below = walk(left[1:], seats, table, mu, gain, actions, most, strides, row + a * stride, prob * p)
             if j == 0:
                 gain[j, a] = below[N + j]
             else:
-                gain[j, a] += chance * below[N + j]
+                gain[j, a] += prob * below[N + j]
             for i in range(2 * N):
-                found = put(found, i, found[i] + p * below[i])
-    return found
+                sums = put(sums, i, sums[i] + p * below[i])
+    return sums
 
 
-def _contract_many(seats, table, held, cert, game):
-    """Contract one agent after the other; `chance` holds level after level of the joint actions of the first agents."""
+def _contract_many(seats, table, scratch, cert, game):
+    """Contract one agent after the other; `prob` holds level after level of the joint actions of the first agents."""
     N = len(seats)
     for i in range(N):
         for a in range(game.actions[i]):
             cert.gain[i, a] = 0.0
-    held.chance[0] = 1.0
+    scratch.prob[0] = 1.0
     begin, count = 0, 1  # of the level: joint actions of the agents before the one that is contracted
     for j in range(N - 1):
         for before in range(count):
             for a in range(game.actions[j]):
                 below = begin + count + before * game.actions[j] + a
-                held.chance[plain(below)] = held.chance[plain(begin + before)] * cert.mu[j, a]
+                scratch.prob[plain(below)] = scratch.prob[plain(begin + before)] * cert.mu[j, a]
         begin += count
         count *= game.actions[j]
-    squeeze(table, held, cert, game, N, N - 1, begin, count)
+    contract_agent(table, scratch, cert, game, N, N - 1, begin, count)
     for back in range(1, N):
         j = N - 1 - back
         count //= game.actions[j]
         begin -= count
-        squeeze(held.left, held, cert, game, N, j, begin, count)
+        contract_agent(scratch.left, scratch, cert, game, N, j, begin, count)
     for i in range(N):
-        cert.value[i] = held.left[0, i]
+        cert.value[i] = scratch.left[0, i]
 
 
 @generics.jitable
-def squeeze(rows, held, cert, game, N, j, begin, count):
+def contract_agent(rows, scratch, cert, game, N, j, begin, count):
     """Contract agent j: from `rows` [count·A_j, 2·N] to `left` [count, 2·N], which may be the same."""
     for before in range(count):
-        chance = held.chance[plain(begin + before)]
-        out = held.left[plain(before)]
+        prob = scratch.prob[plain(begin + before)]
+        out = scratch.left[plain(before)]
         for a in range(game.actions[j]):
             p = cert.mu[j, a]
             row = rows[plain(before * game.actions[j] + a)]
-            cert.gain[j, a] += chance * row[N + j]
+            cert.gain[j, a] += prob * row[N + j]
             if a == 0:
                 for i in range(2 * N):
                     out[i] = p * row[i]
@@ -490,38 +470,38 @@ contract = _dispatch(lambda seats: _contract_few if _few(seats) else _contract_m
 walk = _dispatch(lambda left: _node if len(left) else _leaf)
 
 
-@generics.confront.implement(GameTables)
-def confront_tables(game, cert, seats, h, s):
+@generics.induced_payoffs.implement(GameTables)
+def tabular_payoffs(game, cert, seats, h, s):
     """Take expectations over the joint actions."""
-    held, c = cert.payoffs, h * game.states + s
-    kept = len(held.table) > 1
-    table = held.table[plain(c if kept else 0)]
+    scratch, c = cert.payoffs, h * game.states + s
+    stored = len(scratch.table) > 1
+    table = scratch.table[plain(c if stored else 0)]
     stale = True
-    if kept:
-        changes = held.changes[plain(h + 1)]
-        stale = held.made[plain(c)] != changes
-        held.made[plain(c)] = changes
+    if stored:
+        changes = scratch.changes[plain(h + 1)]
+        stale = scratch.version[plain(c)] != changes
+        scratch.version[plain(c)] = changes
     if stale:
-        fill(seats, table, held.rewards, game, h, s, cert.V[plain(h + 1)], cert.best[plain(h + 1)])
-    contract(seats, table, held, cert, game)
+        fill(seats, table, scratch.rewards, game, h, s, cert.V[plain(h + 1)], cert.best[plain(h + 1)])
+    contract(seats, table, scratch, cert, game)
 
 
-@generics.confront.implement(CountTables)
-def confront_counts(game, cert, seats, h, s):
+@generics.induced_payoffs.implement(CountTables)
+def count_payoffs(game, cert, seats, h, s):
     """Take expectations over the counts of the others, for all agents at once."""
-    see(game, cert.mu, game.once, len(seats), h, s)
+    write_induced(game, cert.mu, game.once, len(seats), h, s)
     last = h == game.horizon - 1
     for i in range(len(seats)):
         cert.value[i] = 0.0
         for a in range(game.actions[i]):
-            stay = game.weight[i, a] * game.own_reward[i, a]
-            leave = stay
+            staying = game.weight[i, a] * game.own_reward[i, a]
+            deviating = staying
             if not last:
                 for s_next in range(game.states):
-                    stay += game.own_next[i, a, s_next] * cert.V[h + 1, s_next, i]
-                    leave += game.own_next[i, a, s_next] * cert.best[h + 1, s_next, i]
-            cert.gain[i, a] = leave
-            cert.value[i] += cert.mu[i, a] * stay
+                    staying += game.own_next[i, a, s_next] * cert.V[h + 1, s_next, i]
+                    deviating += game.own_next[i, a, s_next] * cert.best[h + 1, s_next, i]
+            cert.gain[i, a] = deviating
+            cert.value[i] += cert.mu[i, a] * staying
 
 
 # what the certificate says --------------------------------------------------------------------------------------------
@@ -544,7 +524,7 @@ def bound(game: ExactGame, cert: Certificate) -> Bound:
 
 
 def recent(game: ExactGame, cert: Certificate) -> Bound:
-    """Read the certificate for the policy that begins with what is in force now, as a further episode would.
+    """Read the certificate of the policy that begins with what is in force now.
 
     π̄ draws the episode k with which it begins evenly from all K; any other distribution gives a policy too, with the
     same sums over it. Here k is K + 1 for certain: the deviator knows it, and for H = 1 the bound is exact as well.
@@ -554,36 +534,10 @@ def recent(game: ExactGame, cert: Certificate) -> Bound:
 
 def _read(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray) -> Bound:
     """Return the bound from the values [S, N] and the deviations' values [S, N, B, A] at the first step."""
-    S, A, B = game.states, max(game.actions), cert.choice.shape[2]
-    q = q[:, :, :B, :A]
+    A = max(game.actions)
+    B = A if q.shape[2] > 1 else 1
     there = np.arange(A) < np.array(game.actions)[:, None, None]  # [N, 1, A]
-    picked = _pick(np.where(there, q, -np.inf), cert.choice[:S])  # [S, N, B]
-    best = dot(game.initial, np.where(_told(game, B) > 0, picked, 0.0).sum(axis=2))
+    picked = np.where(there, q[:, :, :B, :A], -np.inf).max(axis=-1)  # [S, N, B]
+    best = dot(game.initial, np.where(_recommendable(game, B) > 0, picked, 0.0).sum(axis=2))
     values = dot(game.initial, value)
     return Bound(values, best - values)
-
-
-def fixed_deviation(game: ExactGame, cert: Certificate, *, recent: bool = False) -> IntArray:
-    """Choose a Markov deviation for every agent, [C, N, B]: the best against the average of what was in force.
-
-    At the first step the average over episodes decides, or for the recent policy what is in force now, elsewhere that
-    over all visits; a pair that never took effect is answered as if all played evenly.
-    """
-    C, N, B = cert.choice.shape
-    choice = np.zeros((C, N, B), dtype=np.int64)
-    lasting = (int(cert.clock[0]) - cert.since)[:, None, None, None]
-    first = cert.first
-    sums = cert.cells["q_sum"].copy()  # [H, S, N, B, A]
-    sums[0] = first["q"] if recent else first["q_sum"] + lasting * first["q"]
-    sums = sums[..., :B, :].reshape(C, N, B, -1)
-    even = _even_choice(game)
-    for i, size in enumerate(game.actions):
-        own = sums[:, i, :, :size]
-        choice[:, i] = np.where((own != 0).any(axis=2), own.argmax(axis=2), even[:, i, None])
-    return choice
-
-
-def _even_choice(game: ExactGame) -> IntArray:
-    """Return the best responses to even play, [C, N]."""
-    found = deviations(game, MarkovPolicy.uniform(game), "nash").choices
-    return np.stack([actions.reshape(-1) for actions in found], axis=1)

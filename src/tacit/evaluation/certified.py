@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.core.elementary import dot
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.values import Step, backward, best_when_told, check_kind
+from tacit.evaluation.values import Step, backward, best_when_recommended, check_kind
 from tacit.games.exact import ExactGame, check_finite, stack_rows
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy, Visits, restore_agents
@@ -29,7 +29,6 @@ class History(NamedTuple):
     V: FloatArray  # [J, N]
     best: FloatArray  # [J, N]
     q: FloatArray  # [J, N, B, A]
-    told: FloatArray  # [J, N, A]  how often each action is told; empty unless it is asked for
 
     def at(self, k: IntArray) -> IntArray:
         """Return the entries in force when the episodes k begin."""
@@ -39,82 +38,73 @@ class History(NamedTuple):
 def certified_bound(
     game: ExactGame, policy: RecordedPolicy, kind: str, *, fixed: IntArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the exact values [N] of a recorded policy, and upper bounds [N] on its cce or ce gaps.
+    """Return exact values [N] of a recorded policy, and upper bounds [N] on its gaps.
 
     With `fixed` [N, H, S], what each agent gains that plays these actions instead, exactly: lower bounds.
     """
     check_finite(game, "a recorded policy")
     policy.check_fits(game)
     check_kind(policy, kind)
-    first = histories(game, policy.record, kind, fixed=fixed)[0]
+    first = histories(game, policy.record, kind, fixed=fixed)
     episodes = policy.starts()
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for s in np.flatnonzero(game.initial):
-        held = first[s]
-        share = np.bincount(held.at(episodes), minlength=len(held.since)) / len(episodes)
-        value = dot(share, held.V)
-        mean = dot(share, held.q)  # [N, B, A]: averaged over the episodes before the maximum
+        history = first[s]
+        share = np.bincount(history.at(episodes), minlength=len(history.since)) / len(episodes)
+        value = dot(share, history.V)
+        mean = dot(share, history.q)  # [N, B, A]: averaged over the episodes before the maximum
         values += game.initial[s] * value
         gaps += game.initial[s] * (_deviate(kind, mean, None if fixed is None else fixed[:, 0, s]) - value)
     return values, gaps
 
 
 def _deviate(kind: str, q: FloatArray, fixed: IntArray | None) -> FloatArray:
-    """Return what the best deviations get, [..., N], or fixed actions [N], from payoffs [..., N, told, played]."""
+    """Return the values [..., N] of the best deviations, or of fixed actions [N], from payoffs [..., N, b, played]."""
     if fixed is None:
-        return best_when_told(q, kind)
+        return best_when_recommended(q, kind)
     taken: FloatArray = q.sum(axis=-2)[..., np.arange(len(fixed)), fixed]
     return taken
 
 
-def histories(
-    game: ExactGame, record: Visits, kind: str, *, apart: bool = False, fixed: IntArray | None = None
-) -> list[list[History]]:
-    """Return what was in force at each step and state, [H][S]; of later steps only where it is taken `apart`."""
+def histories(game: ExactGame, record: Visits, kind: str, *, fixed: IntArray | None = None) -> list[History]:
+    """Return what was in force in each state at the first step."""
     even = MarkovPolicy.uniform(game)
     after: list[History] = []
-    kept: list[list[History]] = []
     for step in backward(game, even.at, "nash", fixed=None if fixed is None else fixed[..., None]):
         chosen = [None if fixed is None else fixed[:, step.h, s] for s in range(game.states)]
-        after = [_history(game, record, kind, step, s, after, apart, own) for s, own in enumerate(chosen)]
-        kept = [after, *kept] if apart else [after]
-    return kept
+        after = [_history(game, record, kind, step, s, after, actions) for s, actions in enumerate(chosen)]
+    return after
 
 
 def _history(
     game: ExactGame,
     record: Visits,
     kind: str,
-    even: Step,
+    at_uniform: Step,
     s: int,
     after: list[History],
-    apart: bool,
     fixed: IntArray | None,
 ) -> History:
-    """Compute what was in force at a step in state s, from the same for the next step and where all play evenly."""
-    h, N, A = even.h, game.agents, max(game.actions)
+    """Compute what was in force at a step in state s, from the same for the next step and under the uniform policy."""
+    h, N, A = at_uniform.h, game.agents, max(game.actions)
     k = record.visits(h, s)
-    each = kind == "ce" or apart  # whether deviations are kept for each action that the agent is told
+    each = kind == "ce"  # whether deviations are kept for each recommended action
     value, q = np.zeros((len(k), N)), np.zeros((len(k), N, A if each else 1, A))
-    told = np.zeros((len(k), N, A if apart else 0))
-    evenly = [np.full(a, 1 / a) for a in game.actions]
-    following = np.flatnonzero(game.push(h, evenly, np.ones(()), s)) if after else np.zeros(0, dtype=np.int64)
+    uniform = [np.full(a, 1 / a) for a in game.actions]
+    following = np.flatnonzero(game.push(h, uniform, np.ones(()), s)) if after else np.zeros(0, dtype=np.int64)
     for part in _parts(game, k, after, following):
         rows = restore_agents(record.rows(k[part], h), record.actions)
         mu = np.swapaxes(stack_rows(rows), 0, 1)  # [n, N, A]
-        found = game.payoffs(h, rows, _in_force(after, following, k[part]) if after else None, s)
-        stay, leave = found if after else (found, found)
-        value[part] = np.einsum("kna,kna->kn", stay, mu)
-        q[part] = mu[..., None] * leave[:, :, None] if each else leave[:, :, None]
-        if apart:
-            told[part] = mu
+        payoffs = game.payoffs(h, rows, _in_force(after, following, k[part]) if after else None, s)
+        staying, deviating = payoffs if after else (payoffs, payoffs)
+        value[part] = np.einsum("kna,kna->kn", staying, mu)
+        q[part] = mu[..., None] * deviating[:, :, None] if each else deviating[:, :, None]
     since, means = averages(record, k, h, s)
-    chance = stack_rows([own[None] for own in evenly])[:, 0]  # [N, A]  of being told each action
-    gains = chance[:, :, None] * even.gains[:, s, None] if each else even.gains[:, s, None]
+    prob = stack_rows([probs[None] for probs in uniform])[:, 0]  # [N, A]  of recommending each action
+    gains = prob[:, :, None] * at_uniform.gains[:, s, None] if each else at_uniform.gains[:, s, None]
     averaged = np.concatenate([gains[None], means(q)])
     best = _deviate(kind, averaged, fixed)
-    spoken = np.concatenate([chance[None, :, : told.shape[2]], means(told)])
-    return History(since, np.concatenate([even.V[None, :, s], means(value)]), best, averaged, spoken)
+    return History(since, np.concatenate([at_uniform.V[None, :, s], means(value)]), best, averaged)
 
 
 def _parts(game: ExactGame, k: IntArray, after: list[History], following: IntArray) -> list[slice]:
@@ -145,7 +135,7 @@ def _in_force(after: list[History], following: IntArray, k: IntArray) -> FloatAr
 
 
 def averages(record: Visits, k: IntArray, h: int, s: int) -> tuple[IntArray, Means]:
-    """Return from when each average of the visits of (h, s) in episodes k is in force, and how to average."""
+    """Return from which episode each average of visits is in force, and how to average."""
     if record.rule == "rate":
         return np.concatenate([[0], k + 1]), Means(None, record.horizon)
     ends, until = record.stage_ends(h, s)

@@ -6,9 +6,9 @@ deviating afterwards, the gap is a sum over what π plays:
     gap_i = Σ_h Σ_s d_h(s) Σ_b π_i(b | s) · (Q†(a*) − Q†(b)),
 
 d the probability of being in s at step h under π, a* what the deviation plays there. With a correlated policy the
-payoffs are those given that the agent was told b. Each term is what agent i gains by a* instead of b at (h, s), if it
+payoffs are those given that b was recommended. Each term is what agent i gains by a* instead of b at (h, s), if it
 goes on to deviate. The terms of a nash or ce gap are never negative; those of a cce gap can be, because who ignores
-what it is told plays one action whatever it was told.
+recommendations plays one action whatever is recommended.
 """
 
 from __future__ import annotations
@@ -19,18 +19,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check, memory
+from tacit.core import check
 from tacit.core.display import Cell, Document, Table, number
-from tacit.core.elementary import dot
+from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.behaviour import follow
-from tacit.evaluation.certified import histories
 from tacit.evaluation.gaps import evaluate
-from tacit.evaluation.values import choose, largest_return, occupancy, steps
+from tacit.evaluation.values import choose, largest_return, occupancy, shift_rewards, steps
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.showing import action_names, state_name
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.recorded import RecordedPolicy
 
 #: How many evaluations taking a gap apart is worth.
 APART = 3
@@ -43,9 +40,9 @@ TERM = np.dtype(
         ("state", np.int64),
         ("instead_of", np.int64),
         ("play", np.int64),
-        ("chance", np.float64),  # of being there, and of playing or being told `instead_of`
+        ("prob", np.float64),  # of being there, and of playing `instead_of` or having it recommended
         ("gain", np.float64),  # each time
-        ("share", np.float64),  # of the gap: chance times gain
+        ("share", np.float64),  # of the gap: prob times gain
     ]
 )
 
@@ -61,28 +58,25 @@ class DeviationTable:
     ----------
     game : TabularGame or CountGame
     kind : {"nash", "cce", "ce"}
-    exact : bool
-        Whether the gaps are exact; over several steps those of certified policies are upper bounds.
     gaps : array [N]
         As `tacit.evaluate` has them.
     sums : array [N]
-        The sum of each agent's terms: the gap, or below zero where a cce gap is zero because who ignores what it is
-        told does worse.
+        The sum of each agent's terms: the gap, or below zero where a cce gap is zero because who ignores
+        recommendations does worse.
     terms : structured array
-        agent, step, state, instead_of, play, chance, gain, share: the largest share first. It opens in pandas.
+        agent, step, state, instead_of, play, prob, gain, share: the largest share first. It opens in pandas.
 
     Examples
     --------
     >>> import tacit
     >>> game = tacit.make("prisoners-dilemma")
-    >>> found = tacit.deviation_table(game, tacit.MarkovPolicy.deterministic([[[1]], [[1]]], [2, 2]))
+    >>> found = tacit.evaluation.deviation_table(game, tacit.MarkovPolicy.deterministic([[[1]], [[1]]], [2, 2]))
     >>> found.gaps.tolist()
     [0.0, 0.0]
     """
 
     game: ExactGame
     kind: str
-    exact: bool
     gaps: FloatArray
     sums: FloatArray
     terms: npt.NDArray[Any]
@@ -91,16 +85,15 @@ class DeviationTable:
         """Show the largest terms; None shows all."""
         most = len(self.terms) if limit is None else check.integer("limit", limit, least=1)
         rows = [self._row(term) for term in self.terms[:most]]
-        told = f"{self.kind} gap {'=' if self.exact else '≤'} {number(float(self.gaps.max()))}"
-        told += " (exact)" if self.exact else " (upper bound)"
-        title = f"who gains by deviating: {told}, the largest of {self.game.agents} agents"
+        gap = f"{self.kind} gap = {number(float(self.gaps.max()))}"
+        title = f"who gains by deviating: {gap} (exact), the largest of {self.game.agents} agents"
         parts: list[str | Table] = []
         if rows:
-            caption = "gain: each time; share: gain times chance. An agent's shares add up to its gap"
+            caption = "gain: each time; share: gain times probability. An agent's shares add up to its gap"
             if self.game.discount is not None:
-                caption += "; chance: expected visits, discounted"
-            played = "when told" if self.kind != "nash" else "instead of"
-            columns = ["agent", "step", "state", played, "play", "chance", "gain", "share"]
+                caption += "; prob: expected visits, discounted"
+            played = "recommended" if self.kind != "nash" else "instead of"
+            columns = ["agent", "step", "state", played, "play", "prob", "gain", "share"]
             parts.append(Table(caption, columns, rows, head=3))
         else:
             parts.append("nobody gains by deviating")
@@ -110,7 +103,7 @@ class DeviationTable:
         negative = [i for i in range(self.game.agents) if self.sums[i] < -1e-9 * largest_return(self.game)]
         if negative:
             named = ", ".join(f"agent {i} {number(float(-self.sums[i]))}" for i in negative[:6])
-            parts.append(f"to ignore what it is told costs: {named}; such agents stay, and their gap is 0")
+            parts.append(f"ignoring recommendations costs: {named}; the gap of these agents is 0")
         return Document(title, parts, lambda: self.data(limit=limit))
 
     def data(self, *, limit: int | None = None) -> dict[str, Any]:
@@ -118,7 +111,6 @@ class DeviationTable:
         terms = self.terms if limit is None else self.terms[:limit]
         return {
             "kind": self.kind,
-            "exact": self.exact,
             "max": float(self.gaps.max()),
             "per_agent": self.gaps.tolist(),
             "sums": self.sums.tolist(),
@@ -129,7 +121,7 @@ class DeviationTable:
     def _row(self, t: Any) -> list[Cell]:
         names = action_names(self.game, int(t["agent"]))
         place: list[Cell] = [int(t["agent"]), int(t["step"]), state_name(self.game, int(t["state"]))]
-        return [*place, names[t["instead_of"]], names[t["play"]], *(float(t[k]) for k in ("chance", "gain", "share"))]
+        return [*place, names[t["instead_of"]], names[t["play"]], *(float(t[k]) for k in ("prob", "gain", "share"))]
 
     def __repr__(self) -> str:
         return str(self.show())
@@ -138,15 +130,13 @@ class DeviationTable:
         return self.show()._repr_html_()
 
 
-def deviation_table(
-    game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str | None = None
-) -> DeviationTable:
+def deviation_table(game: ExactGame, policy: MarkovPolicy, *, gap: str | None = None) -> DeviationTable:
     """Take a policy's gap apart: which agent gains what by playing what instead of what, at which step and state.
 
     Parameters
     ----------
     game : TabularGame or CountGame
-    policy : MarkovPolicy, RecordedPolicy
+    policy : MarkovPolicy
     gap : {"nash", "cce", "ce"}, optional
         As for `tacit.evaluate`.
 
@@ -158,25 +148,24 @@ def deviation_table(
     --------
     >>> import tacit
     >>> game = tacit.make("prisoners-dilemma")
-    >>> tacit.deviation_table(game, tacit.MarkovPolicy.deterministic([[[0]], [[1]]], [2, 2]))
+    >>> tacit.evaluation.deviation_table(game, tacit.MarkovPolicy.deterministic([[[0]], [[1]]], [2, 2]))
     who gains by deviating: nash gap = 1 (exact), the largest of 2 agents
     <BLANKLINE>
-    gain: each time; share: gain times chance. An agent's shares add up to its gap
-    agent  step  state  instead of  play    chance  gain  share
-        0     0  0      cooperate   defect       1     1      1
+    gain: each time; share: gain times probability. An agent's shares add up to its gap
+    agent  step  state  instead of  play    prob  gain  share
+        0     0  0      cooperate   defect     1     1      1
     """
     check_exact(game)
-    found = evaluate(game, policy, gap=gap)
-    if isinstance(policy, RecordedPolicy):
-        pieces = _recorded_terms(game, policy, found.kind)
-    else:
-        pieces = _markov_terms(game, policy, found.kind)
-    terms = np.concatenate([np.zeros(0, dtype=TERM), *pieces])
+    if not isinstance(policy, MarkovPolicy):
+        raise TacitError(f"policy must be a MarkovPolicy, as run.candidates['markov'].policy is; got {brief(policy)}")
+    evaluation = evaluate(game, policy, gap=gap)
+    shifted, _ = shift_rewards(game)
+    terms = np.concatenate([np.zeros(0, dtype=TERM), *_markov_terms(shifted, policy, evaluation.kind)])
     sums = np.zeros(game.agents)
     np.add.at(sums, terms["agent"], terms["share"])
-    terms = terms[np.abs(terms["share"]) > _ROUNDING * largest_return(game)]
+    terms = terms[np.abs(terms["share"]) > _ROUNDING * largest_return(shifted)]
     order = np.lexsort((terms["state"], terms["step"], terms["agent"], -terms["share"]))
-    return DeviationTable(game, found.kind, found.exact, found.gaps, sums, terms[order])
+    return DeviationTable(game, evaluation.kind, evaluation.gaps, sums, terms[order])
 
 
 def _markov_terms(game: ExactGame, policy: MarkovPolicy, kind: str) -> list[npt.NDArray[Any]]:
@@ -185,47 +174,25 @@ def _markov_terms(game: ExactGame, policy: MarkovPolicy, kind: str) -> list[npt.
     for step in steps(game, policy, kind):
         there, chosen = d[step.h][:, None], choose(step.rows, step.gains, kind)
         for i, size in enumerate(game.actions):
-            chance = policy.marginal(i)[step.h if policy.steps > 1 else 0]
+            probs = policy.marginal(i)[step.h if policy.steps > 1 else 0]
             if policy.product:
                 q, play = step.gains[i, :, :size], chosen[i][:, None]
-                gain = chance * (np.take_along_axis(q, play, axis=1) - q)
+                gain = probs * (np.take_along_axis(q, play, axis=1) - q)
             else:
-                told = step.gains[i, :, :size, :size]  # [S, b, a]
-                play = np.broadcast_to(chosen[i, :, :size] if kind == "ce" else chosen[i][:, None], told.shape[:2])
-                gain = np.take_along_axis(told, play[..., None], axis=2)[..., 0] - np.diagonal(told, axis1=1, axis2=2)
-            pieces.append(_terms(i, step.h, there * chance, there * gain, play))
+                q = step.gains[i, :, :size, :size]  # [S, b, a]
+                play = np.broadcast_to(chosen[i, :, :size] if kind == "ce" else chosen[i][:, None], q.shape[:2])
+                gain = np.take_along_axis(q, play[..., None], axis=2)[..., 0] - np.diagonal(q, axis1=1, axis2=2)
+            pieces.append(_terms(i, step.h, there * probs, there * gain, play))
     return pieces
 
 
-def _recorded_terms(game: ExactGame, policy: RecordedPolicy, kind: str) -> list[npt.NDArray[Any]]:
-    """Take the certificate's bound apart: its deviator knows the hidden index from the second step on."""
-    kept = policy.episodes if policy.rule == "rate" else policy.episodes // 4
-    needed = memory.floats(kept * game.horizon, sum(a * (a + 1) for a in game.actions))
-    memory.require(needed, "the deviations of a certified policy")
-    held = histories(game, policy.record, kind, apart=True)
-    pieces = []
-    for h, s, share, _, _ in follow(game, policy):
-        for i, size in enumerate(game.actions):
-            q, chance = held[h][s].q[:, i, :size, :size], held[h][s].told[:, i, :size]  # [J, b, a]: told b, play a
-            entries = dot(share, q)[None] if h == 0 else share[:, None, None] * q
-            top = entries.argmax(axis=2) if kind == "ce" else entries.sum(axis=1).argmax(axis=1)[:, None]
-            play = np.broadcast_to(top, entries.shape[:2])
-            gain = np.take_along_axis(entries, play[..., None], axis=2)[..., 0] - np.diagonal(entries, axis1=1, axis2=2)
-            weight = share[:, None] * chance if h else dot(share, chance)[None]
-            for a in np.unique(play):
-                some = play == a
-                total, count = np.where(some, gain, 0).sum(axis=0), np.where(some, weight, 0).sum(axis=0)
-                pieces.append(_terms(i, h, count[None], total[None], np.full((1, len(total)), a), s))
-    return pieces
-
-
-def _terms(i: int, h: int, chance: FloatArray, share: FloatArray, play: IntArray, s: int = 0) -> npt.NDArray[Any]:
+def _terms(i: int, h: int, prob: FloatArray, share: FloatArray, play: IntArray, s: int = 0) -> npt.NDArray[Any]:
     """Return the terms of one agent and step, [S, b], that are not nothing."""
-    state, told = np.nonzero(share)
+    state, instead = np.nonzero(share)
     terms = np.zeros(len(state), dtype=TERM)
-    terms["agent"], terms["step"], terms["state"], terms["instead_of"] = i, h, s + state, told
-    terms["play"] = np.broadcast_to(play, share.shape)[state, told]
-    terms["chance"], terms["share"] = chance[state, told], share[state, told]
+    terms["agent"], terms["step"], terms["state"], terms["instead_of"] = i, h, s + state, instead
+    terms["play"] = np.broadcast_to(play, share.shape)[state, instead]
+    terms["prob"], terms["share"] = prob[state, instead], share[state, instead]
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms["gain"] = np.where(terms["chance"] > 0, terms["share"] / terms["chance"], 0.0)
+        terms["gain"] = np.where(terms["prob"] > 0, terms["share"] / terms["prob"], 0.0)
     return terms

@@ -16,7 +16,15 @@ from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.certificate import bound_source
 from tacit.evaluation.certified import certified_bound
-from tacit.evaluation.values import Play, backward, deviations, forward, largest_return, tables
+from tacit.evaluation.values import (
+    Play,
+    backward,
+    deviations,
+    forward,
+    largest_return,
+    shift_rewards,
+    tables,
+)
 from tacit.games.exact import ExactGame, check_exact, seconds_over_joint_actions
 from tacit.policies.markov import MarkovPolicy, check_policy
 from tacit.policies.recorded import RecordedPolicy
@@ -32,7 +40,7 @@ _UNIFORM_GAPS: WeakKeyDictionary[ExactGame, float] = WeakKeyDictionary()
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What a policy is worth to each agent, and what each could gain by leaving it.
+    """The values of a policy, and what each agent could gain by deviating from it.
 
     Attributes
     ----------
@@ -93,16 +101,16 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
     >>> evaluate(game, tacit.MarkovPolicy(np.array([[[[1/3, 1/3], [1/3, 0]]]])), gap="ce")
     Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce', exact=True)
     """
-    check_exact(game)
+    game, least = shift_rewards(check_exact(game))
     if isinstance(policy, RecordedPolicy):
         kind, exact = "cce" if gap is None else gap, bound_source(game) == "exact"
         values, gaps = certified_bound(game, policy, kind)
     else:
         check_policy(policy)
         kind, exact = ("nash" if policy.product else "cce") if gap is None else gap, True
-        found = deviations(game, policy, kind)
-        values = dot(found.V[:, 0], game.initial)
-        gaps = dot(found.best[:, 0], game.initial) - values
+        best = deviations(game, policy, kind)
+        values = dot(best.V[:, 0], game.initial)
+        gaps = dot(best.best[:, 0], game.initial) - values
     # who ignores a correlated draw may do worse than who follows it, and then stays: a gain of zero
     may_lose = kind == "cce" and not policy.product
     if not may_lose and gaps.min() < -ROUNDING * largest_return(
@@ -110,7 +118,47 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
     ):  # not an assert: it must hold under python -O too
         raise RuntimeError(f"a gap came out negative ({gaps.min()}): a defect of tacit, please report it")
     gaps = np.maximum(gaps, 0.0)
-    return Evaluation(values, gaps, float(gaps.max()), kind, exact)
+    return Evaluation(values + least * game.effective_horizon, gaps, float(gaps.max()), kind, exact)
+
+
+def evaluate_returned(game: ExactGame, policy: MarkovPolicy, *, gap: str | None = None) -> Evaluation:
+    """Evaluate a policy as it is returned: one of a stretch as a stationary policy of the discounted game."""
+    return evaluate(game, policy, gap=gap) if game.endless is None else merge_steps(game, policy, gap=gap)[1]
+
+
+def merge_steps(game: ExactGame, policy: MarkovPolicy, *, gap: str | None = None) -> tuple[MarkovPolicy, Evaluation]:
+    """Return a stretch's policy as a stationary one of the discounted game, with its evaluation.
+
+    The tables of all steps are averaged with weights γ^h, or the first one is taken, which looks furthest ahead:
+    whichever has the smaller exact gap. What is the same at all steps is taken as it is.
+
+    >>> import tacit
+    >>> stretch = tacit.make("chicken", discount=0.9).to_random_horizon()
+    >>> merge_steps(stretch, tacit.MarkovPolicy.uniform(stretch))[0]
+    MarkovPolicy(product, 2 agents, 1 state, 2×2 actions, the same at every step)
+    """
+    endless = game.endless
+    if endless is None:
+        raise TacitError(f"game must be a stretch of a discounted game; got {game!r}")
+    S = endless.states
+    choices = [[probs[:1, :S] for probs in policy.probs]]
+    if any((probs[:, :S] != first).any() for probs, first in zip(policy.probs, choices[0], strict=True)):
+        weight = endless.discount ** np.arange(game.horizon)
+        choices.insert(0, [_average_steps(probs[:, :S], weight) for probs in policy.probs])
+    evaluated = []
+    for probs in choices:
+        merged = MarkovPolicy(probs if policy.product else probs[0])
+        evaluated.append((merged, evaluate(endless, merged, gap=None if policy.product else gap)))
+    return min(evaluated, key=lambda pair: pair[1].gap)
+
+
+def _average_steps(table: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the mean [1, S, …] of tables [T or 1, S, …] by the weight [T] of their steps."""
+    if len(table) == 1:
+        return table
+    mean: FloatArray = np.einsum("h,hsa->sa", weight, table.reshape(*table.shape[:2], -1))
+    mean /= mean.sum(axis=1, keepdims=True)
+    return mean.reshape(1, *table.shape[1:])
 
 
 def lower_bounds(game: ExactGame, policy: RecordedPolicy) -> FloatArray:
@@ -118,9 +166,21 @@ def lower_bounds(game: ExactGame, policy: RecordedPolicy) -> FloatArray:
 
     The deviation is each agent's best response to what the others play on average at each step and state, played
     whatever the hidden index is. What any deviation gains is a lower bound on the cce gap; and on the ce gap too, since
-    who may swap what it is told may also ignore it.
+    who may swap recommendations may also ignore them.
 
+    Parameters
+    ----------
+    game : TabularGame or CountGame
+    policy : RecordedPolicy
+
+    Returns
+    -------
+    array [N]
+
+    Examples
+    --------
     >>> import tacit
+    >>> from tacit.evaluation import lower_bounds
     >>> game = tacit.make("chicken")
     >>> policy = tacit.learn(game, "adaptive-v-cce", episodes=500).candidates["average"].policy
     >>> bool((lower_bounds(game, policy) <= tacit.evaluate(game, policy).gaps + 1e-12).all())
@@ -136,7 +196,7 @@ def lower_bounds(game: ExactGame, policy: RecordedPolicy) -> FloatArray:
 def uniform_gap(game: ExactGame) -> float:
     """Return the exact gap of uniform play, of whichever kind: for product policies they are the same.
 
-    It is computed once for each game.
+    It is computed once for each game; of a stretch it is that of the discounted game.
 
     Parameters
     ----------
@@ -154,14 +214,15 @@ def uniform_gap(game: ExactGame) -> float:
     (0.0, 0.75)
     """
     if game not in _UNIFORM_GAPS:
-        _UNIFORM_GAPS[game] = evaluate(game, MarkovPolicy.uniform(game)).gap
+        _UNIFORM_GAPS[game] = evaluate_returned(game, MarkovPolicy.uniform(game)).gap
     return _UNIFORM_GAPS[game]
 
 
 def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float:
     """Return the squared L² distance of each agent's policy to its best response, summed. [Mao2022, eqn:gap]
 
-    Generalised to Markov games as Σ_i Σ_h E_{s ~ d_h} ‖π_{h,i}(·|s) − π†_{h,i}(·|s)‖², with d the occupancy of π.
+    Generalised to Markov games as Σ_i Σ_h E_{s ~ d_h} ‖π_{h,i}(·|s) − π†_{h,i}(·|s)‖², with d the occupancy of π. Of a
+    stretch it is that of the stationary policy in the discounted game.
 
     Deviations: where several actions are best, the nearest distribution over them counts, for otherwise a mixed
     equilibrium would be at a distance from itself. Weighting by the occupancy makes the gap zero exactly where the
@@ -183,13 +244,15 @@ def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float
     --------
     >>> import tacit
     >>> game = tacit.make("rock-paper-scissors")
-    >>> tacit.l2_gap(game, tacit.MarkovPolicy.uniform(game))
+    >>> tacit.evaluation.l2_gap(game, tacit.MarkovPolicy.uniform(game))
     0.0
     """
     check_exact(game)
     check_policy(policy, product="the L² gap")
     tie = check.real("tie", tie, least=0)
     policy.check_fits(game)
+    if game.endless is not None:
+        game, policy = game.endless, merge_steps(game, policy)[0]
     return float(_measure(game, policy.at, tie).l2_gaps)
 
 
@@ -230,15 +293,17 @@ def evaluate_iterates(game: ExactGame, table: FloatArray) -> IterateMeasures:
 
 def _measure(game: ExactGame, rows_at: Play, tie: float) -> IterateMeasures:
     """Return values, nash gaps and L² gaps of what independent agents play, with any axes in front."""
+    game, least = shift_rewards(game)
     slack = tie_slack(game, tie)
     d = forward(game, rows_at)
     away: FloatArray = np.zeros(d.shape[:-2])
     for step in backward(game, rows_at, "nash"):
-        for i, own in enumerate(step.rows):
-            far = distances_to_best(own, step.gains[..., i, :, : own.shape[-1]], slack)
+        for i, row in enumerate(step.rows):
+            far = distances_to_best(row, step.gains[..., i, :, : row.shape[-1]], slack)
             away = away + np.einsum("...s,...s->...", d[..., step.h, :], far)
     values = dot(step.V, game.initial)
-    return IterateMeasures(values, np.maximum(dot(step.best, game.initial) - values, 0.0), away)
+    gaps = np.maximum(dot(step.best, game.initial) - values, 0.0)
+    return IterateMeasures(values + least * game.effective_horizon, gaps, away)
 
 
 def tie_slack(game: ExactGame, tie: float) -> float:
@@ -247,11 +312,11 @@ def tie_slack(game: ExactGame, tie: float) -> float:
     return game.effective_horizon * max(tie * (high - low), 1e-12 * max(abs(low), abs(high)))  # the second is rounding
 
 
-def distances_to_best(own: FloatArray, payoffs: FloatArray, slack: float) -> FloatArray:
-    """Return the squared distances [..., S] of distributions [..., S, A] to the nearest over best actions alone."""
+def distances_to_best(row: FloatArray, payoffs: FloatArray, slack: float) -> FloatArray:
+    """Return squared distances [..., S] of distributions [..., S, A] to the nearest best response."""
     good = payoffs >= payoffs.max(axis=-1, keepdims=True) - slack
     # the nearest point of that face spreads the missing mass m evenly: m²/|face| from it, and what lies off
-    off = np.where(good, 0.0, own)
+    off = np.where(good, 0.0, row)
     away: FloatArray = (off**2).sum(axis=-1) + off.sum(axis=-1) ** 2 / good.sum(axis=-1)
     return away
 
@@ -270,7 +335,7 @@ def seconds_to_evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) 
     if isinstance(policy, MarkovPolicy):
         visits, joint = game.horizon * game.states, not policy.product
     else:
-        visits, joint = max(len(own.keys) for own in policy.records), False
+        visits, joint = max(record.visit_count for record in policy.records), False
     return seconds_over_joint_actions(game, visits) if joint else game.seconds_to_answer(visits)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.core import memory
 from tacit.core.elementary import project_each
+from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation.values import Play, backward, follow_on, forward
 from tacit.games.exact import ExactGame, with_tables
@@ -20,7 +21,7 @@ from tacit.policies.markov import MarkovPolicy, check_policy
 
 
 class Gradient(NamedTuple):
-    """Gradients of every agent's value with respect to its own policy, and what they are made of.
+    """Gradients of every agent's value in its own policy, and their factors.
 
     Attributes
     ----------
@@ -76,7 +77,7 @@ def policy_gradient(game: ExactGame, policy: MarkovPolicy) -> Gradient:
 
 
 def gradients(game: ExactGame, rows_at: Play, initial: FloatArray) -> Gradient:
-    """Compute the gradients at what independent agents play, distributions or not, from an initial distribution [S].
+    """Compute the gradients at any rows of independent agents, distributions or not.
 
     Complex rows give derivatives of the gradient without differences: for a polynomial f, Im f(x + iε·v)/ε is the
     directional derivative to rounding, whatever ε (the complex step).
@@ -87,8 +88,8 @@ def gradients(game: ExactGame, rows_at: Play, initial: FloatArray) -> Gradient:
     q = np.stack([step.payoffs for step in steps], axis=1)  # [N, H, S, A]
     d = forward(game, rows.__getitem__, initial)
     slopes = d[:, :, None] * q
-    own, slopes_own = ([table[i, ..., :a] for i, a in enumerate(game.actions)] for table in (q, slopes))
-    return Gradient(slopes_own, own, V, d)
+    values, own_slopes = ([table[i, ..., :a] for i, a in enumerate(game.actions)] for table in (q, slopes))
+    return Gradient(own_slopes, values, V, d)
 
 
 @dataclass(frozen=True)
@@ -143,12 +144,14 @@ def smoothness_constant(game: TabularGame) -> float:
     >>> smoothness_constant(tacit.make("matching-pennies"))
     32.0
     """
+    if not isinstance(game, TabularGame):
+        raise TacitError(f"game must be a TabularGame; got {brief(game)}")
     low, high = game.reward_range
     return lipschitz(game.agents, max(game.actions), game.effective_horizon) * (high - low)
 
 
 def stationarity(game: TabularGame, policy: MarkovPolicy) -> Stationarity:
-    """Measure how far a product policy is from a stationary point of the agents' own values.
+    """Measure how far a product policy is from a stationary point.
 
     In a Markov potential game the agents' own gradients are those of the potential. The largest first-order gain over
     the unit ball is attained by δ = Proj(π + t·∇V) − π for the t at which ‖δ‖ = 1, found by bisection; without the
@@ -174,11 +177,11 @@ def stationarity(game: TabularGame, policy: MarkovPolicy) -> Stationarity:
     game = with_tables(game)
     check_policy(policy, product="stationarity")
     slopes = policy_gradient(game, policy).gradients
-    here = [np.broadcast_to(own, slope.shape) for own, slope in zip(policy.probs, slopes, strict=True)]
+    here = [np.broadcast_to(probs, slope.shape) for probs, slope in zip(policy.probs, slopes, strict=True)]
     smoothness = smoothness_constant(game)
     eta = 1.0 / smoothness if smoothness > 0 else 1.0
     mapping = _norm(_move(here, slopes, eta)) / eta
-    free = [_to_best(own, slope) for own, slope in zip(here, slopes, strict=True)]
+    free = [_to_best(probs, slope) for probs, slope in zip(here, slopes, strict=True)]
     delta = free if _norm(free) <= 1 else _on_the_ball(here, slopes)
     gain = sum(float((part * slope).sum()) for part, slope in zip(delta, slopes, strict=True))
     return Stationarity(max(gain, 0.0), mapping, smoothness)
@@ -198,15 +201,15 @@ def _on_the_ball(here: list[FloatArray], slopes: list[FloatArray]) -> list[Float
 
 
 def _move(here: list[FloatArray], slopes: list[FloatArray], t: float) -> list[FloatArray]:
-    return [project_each(own + t * slope) - own for own, slope in zip(here, slopes, strict=True)]
+    return [project_each(probs + t * slope) - probs for probs, slope in zip(here, slopes, strict=True)]
 
 
-def _to_best(own: FloatArray, slope: FloatArray) -> FloatArray:
+def _to_best(probs: FloatArray, slope: FloatArray) -> FloatArray:
     """Return the shortest way to a best response at each (h, s): the mass of worse actions goes evenly to the best."""
     good = slope >= slope.max(axis=2, keepdims=True)
-    off = np.where(good, 0.0, own)
+    off = np.where(good, 0.0, probs)
     share = off.sum(axis=2, keepdims=True) / good.sum(axis=2, keepdims=True)
-    return np.where(good, share, -own)
+    return np.where(good, share, -probs)
 
 
 def _norm(parts: list[FloatArray]) -> float:

@@ -1,6 +1,6 @@
 """A Nash equilibrium of any number of players, of a stage or a discounted game, by the logit path and Newton's method.
 
-In a logit equilibrium p of precision λ every player plays p_i(a) ∝ exp(λ·u_i(a, p)): evenly at λ = 0, and a Nash
+In a logit equilibrium p of precision λ every player plays p_i(a) ∝ exp(λ·u_i(a, p)): uniform at λ = 0, and a Nash
 equilibrium as λ → ∞ [McKelvey, Palfrey, "Quantal response equilibria for normal form games", 1995]. The path from the
 one to the other is followed in x = log p and λ,
 
@@ -9,11 +9,11 @@ one to the other is followed in x = log p and λ,
 by steps along its tangent and corrections across it, so that λ may turn back on the way [Turocy, "A dynamic homotopy
 interpretation of the logistic quantal response equilibrium correspondence", 2005]. At times the support is guessed
 (along the path, log p stays bounded on it and falls in proportion to λ off it), and Newton's method solves for mixtures
-that make each player indifferent on it. If nobody gains by leaving them, they are an equilibrium to rounding.
+that make each player indifferent on it. If nobody gains by deviating, they are an equilibrium to rounding.
 
 Payoffs are arrays [N, A_1, …, A_N], of at least two players; each player's are shifted and scaled to [0, 1]. Of a
 discounted game each player in each state is a player of its own, and u_i(s, a) is the value of playing a in s once and
-p afterwards: where nobody gains by leaving p once, nobody gains by leaving it [Herings, Peeters, "Stationary equilibria
+p afterwards: where nobody gains by deviating once, nobody gains by deviating [Herings, Peeters, "Stationary equilibria
 in stochastic games: structure, selection, and computation", 2004; Eibelshäuser, Klockmann, Poensgen, von Schenk, "The
 logarithmic stochastic tracing procedure", 2023].
 """
@@ -57,7 +57,7 @@ class Found(NamedTuple):
     """What a path led to."""
 
     rows: list[FloatArray]  # [A_i]
-    gap: float  # the largest gain by leaving, in units of the range of that player's payoffs
+    gap: float  # the largest gain by deviating, in units of the range of that player's payoffs
 
 
 def fits(actions: tuple[int, ...]) -> bool:
@@ -86,7 +86,7 @@ def fits_stationary(game: TabularGame) -> bool:
 
 
 def stationary_equilibrium(game: TabularGame) -> list[FloatArray]:
-    """Return the best that was found of a discounted game's stationary policies, [S, A_i] for each agent.
+    """Return a stationary equilibrium of a discounted game, or the best policy met: [S, A_i] for each agent.
 
     >>> import tacit
     >>> pennies = tacit.make("matching-pennies")
@@ -125,7 +125,7 @@ class _Path:
         self._last = np.append(np.zeros(self.size), 1.0)
 
     def follow(self, prior: FloatArray) -> tuple[float, FloatArray]:
-        """Return the best mixtures that the path from a prior, in logarithms, leads to, after their gap."""
+        """Return the best mixtures on the path from a prior (in logarithms), after their gap."""
         z = np.append(prior - np.log(self._own @ np.exp(prior)) @ self._own, 0.0)
         best, tangent, step, attempt = (np.inf, np.exp(z[:-1])), self._last, 0.5, 4.0
         for _ in range(_POINTS):
@@ -182,18 +182,18 @@ class _Path:
     def _polish(self, p: FloatArray, support: BoolArray) -> tuple[float, FloatArray]:
         """Solve for mixtures near p that make all of a support equally good; return them after their gap."""
         (on,) = np.nonzero(support)
-        own = self._own[:, on]  # u_i(a) − v_i = 0 and Σ p_i = 1, in p and v
-        if not own.any(axis=1).all():
+        on_support = self._own[:, on]  # u_i(a) − v_i = 0 and Σ p_i = 1, in p and v
+        if not on_support.any(axis=1).all():
             return np.inf, p
         p = np.where(support, p, 0.0)
         p /= (self._own @ p) @ self._own
         k, last = len(on), 2.0
         system = np.zeros((k + self._players, k + self._players))
-        system[:k, k:], system[k:, :k] = -own.T, own
+        system[:k, k:], system[k:, :k] = -on_support.T, on_support
         for _ in range(20):
             pairs, u = self._pairs(p)
             system[:k, :k] = pairs[np.ix_(on, on)]
-            off = np.append(u[on] - (self._own @ (p * u)) @ own, self._own @ p - 1.0)
+            off = np.append(u[on] - (self._own @ (p * u)) @ on_support, self._own @ p - 1.0)
             try:
                 move = np.linalg.solve(system, -off)[:k]
             except np.linalg.LinAlgError:  # of a degenerate game
@@ -210,7 +210,7 @@ class _Path:
         return self._gap(p), p
 
     def _gap(self, p: FloatArray) -> float:
-        """Return the largest gain by leaving p."""
+        """Return the largest gain by deviating from p."""
         u = self._pairs(p)[1]
         best = np.maximum.reduceat(u, self._first)
         return float((best - self._own @ (p * u)).max())
@@ -233,8 +233,8 @@ class _NormalForm:
         N, rows = len(self._payoffs), np.split(p, self._cuts[1:-1])
         pairs = np.zeros((len(p), len(p)))
         before = [np.ones(1)]
-        for own in rows[:-1]:
-            before.append(np.multiply.outer(before[-1], own).ravel())
+        for block in rows[:-1]:
+            before.append(np.multiply.outer(before[-1], block).ravel())
         ahead = self._payoffs
         for j in reversed(range(1, N)):
             between, at_j = ahead, slice(self._cuts[j], self._cuts[j + 1])
@@ -258,31 +258,31 @@ class _Stationary:
     """
 
     def __init__(self, game: TabularGame) -> None:
-        low, high = game.reward_range
         self._game = game
-        self._unit = max((high - low) * game.effective_horizon, 1e-300)
+        spans = np.ptp(game.rewards.reshape(game.agents, -1), axis=1) * game.effective_horizon
+        self._unit = np.repeat(np.maximum(spans, 1e-300), [a * game.states for a in game.actions])  # of each action
         self._onward = game.expect(0, np.eye(game.states))  # [t, S, A_1, …, A_N]
 
     def __call__(self, p: FloatArray) -> tuple[FloatArray, FloatArray]:
         game, S = self._game, self._game.states
         cuts = np.cumsum([0, *(a * S for a in game.actions)])
         blocks = [slice(*cuts[i : i + 2]) for i in range(game.agents)]
-        rows = [p[own].reshape(S, -1) for own in blocks]
+        rows = [p[block].reshape(S, -1) for block in blocks]
         ahead = [np.moveaxis(own_payoffs(self._onward, rows, i), 0, -1) for i in range(game.agents)]  # [S, A_i, t]
         inverse = np.linalg.inv(np.eye(S) - np.einsum("sat,sa->st", ahead[0], rows[0]))
         V = average(game.payoffs(0, rows, None), rows) @ inverse.T
         joint = game.joint_payoffs(0, V)
         pairs, u = np.zeros((len(p), len(p))), np.zeros(len(p))
         every = np.arange(S)
-        for i, own in enumerate(blocks):
+        for i, block in enumerate(blocks):
             visits = ahead[i] @ inverse  # [S, A_i, t]  afterwards
             for j, other in enumerate(blocks):
                 paid = own_payoffs(joint[i], rows, j)  # [t, A_j]
                 both = visits[..., None] * paid
                 if j == i:
-                    u[own] = paid.ravel()
+                    u[block] = paid.ravel()
                 else:
                     beside = pair_payoffs(joint[i], rows, min(i, j), max(i, j))
                     both[every, :, every] += beside if i < j else np.swapaxes(beside, 1, 2)
-                pairs[own, other] = both.reshape(S * game.actions[i], -1)
-        return pairs / self._unit, u / self._unit
+                pairs[block, other] = both.reshape(S * game.actions[i], -1)
+        return pairs / self._unit[:, None], u / self._unit

@@ -107,7 +107,7 @@ class Potential:
         policy.check_fits(self.game)
         if not self.holds:
             raise TacitError(
-                f"this game has no potential: the agents' values are asymmetric by {self.asymmetry:.3g} of their size"
+                f"game must be a potential game; got agents' values that are asymmetric by {self.asymmetry:.3g}"
             )
         start = _full(self.game, MarkovPolicy.uniform(self.game))
         move = [end - begin for end, begin in zip(_full(self.game, policy), start, strict=True)]
@@ -187,12 +187,12 @@ def potential(game: ExactGame, *, trials: int = 3, seed: int = 0, tolerance: flo
             # where others are integrated out, their distribution is a sum of positive products, one for each of them
             others = game.agents - len(agents)
             passing = max(least, rounding(two) + np.finfo(float).eps * game.effective_horizon * 4 * others)
-            own = [probs[i] for i in agents]
-            found = search(two, own, among=differing[two], tolerance=passing)
-            worst = max(worst, found.worst)
+            policies = [probs[i] for i in agents]
+            at_policy = search(two, policies, among=differing[two], tolerance=passing)
+            worst = max(worst, at_policy.worst)
             failures += [
                 failure._replace(agents=(agents[failure.agents[0]], agents[failure.agents[1]]))
-                for failure in found.failures
+                for failure in at_policy.failures
             ]
         if failures or not any(differing.values()):
             break
@@ -208,7 +208,7 @@ def _interior(game: ExactGame, rng: np.random.Generator) -> list[FloatArray]:
 
 def _full(game: ExactGame, policy: MarkovPolicy) -> list[FloatArray]:
     """Return the policies at every step, [H, S, A_i]."""
-    return [np.array(np.broadcast_to(own, (game.horizon, *own.shape[1:]))) for own in policy.probs]
+    return [np.array(np.broadcast_to(probs, (game.horizon, *probs.shape[1:]))) for probs in policy.probs]
 
 
 # the check of two agents' values
@@ -231,10 +231,10 @@ class Search:
         """Whether enough failures are known."""
         return len(self.failures) >= ENOUGH
 
-    def add(self, relative: FloatArray, found: Iterator[Asymmetry]) -> None:
+    def add(self, relative: FloatArray, asymmetries: Iterator[Asymmetry]) -> None:
         """Take in the relative asymmetries at some places, and the failures among them."""
         self.worst = max(self.worst, float(relative.max(initial=0.0)))
-        for failure in found:
+        for failure in asymmetries:
             if self.over:
                 return
             self.failures.append(failure)
@@ -249,7 +249,7 @@ class Pair(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What one agent's action at each (g, t) does to the other's return less its own, [H, S]."""
+    """What one agent's action changes in the other's return less its own, [H, S]."""
 
     earlier: int
     later: int
@@ -272,7 +272,7 @@ def pairs(game: TabularGame) -> list[Pair]:
 
     The size at (h, s) is the most that |r_i| + |r_j| can add up to from there on, counting rewards that differ only.
     """
-    found = []
+    differing = []
     for i, j in combinations(range(game.agents), 2):
         size = np.zeros((game.horizon + 1, game.states))
         rounds = 1 if game.discount is None else math.ceil(20 * game.effective_horizon)  # a scale needs few digits
@@ -283,8 +283,8 @@ def pairs(game: TabularGame) -> list[Pair]:
             if game.discount is not None:
                 size[1] = size[0]
         if size.any():
-            found.append(Pair(i, j, size[:-1]))
-    return found
+            differing.append(Pair(i, j, size[:-1]))
+    return differing
 
 
 def reachable(game: TabularGame) -> Flags:
@@ -297,7 +297,7 @@ def reachable(game: TabularGame) -> Flags:
 
 
 def movers(game: TabularGame) -> list[bool]:
-    """Return for each agent whether any transition depends on its action, by comparing the rows bit for bit."""
+    """Return for each agent whether any transition depends on its action."""
     first, state, prob = game.successors
     mixed = (prob.view(np.uint64) ^ (state.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(
         0xBF58476D1CE4E5B9
@@ -309,12 +309,12 @@ def movers(game: TabularGame) -> list[bool]:
 
 
 def search(game: TabularGame, probs: Sequence[FloatArray], *, among: list[Pair], tolerance: float) -> Search:
-    """Look for moves that act together, at one interior policy [H, S, A_i] for each agent."""
-    found, there = Search(tolerance), reachable(game)
-    again = None if game.discount is None else _count_visits(game, [own[0] for own in probs])
+    """Search for asymmetries at one interior policy, [H, S, A_i] for each agent."""
+    asymmetries, there = Search(tolerance), reachable(game)
+    again = None if game.discount is None else _count_visits(game, [table[0] for table in probs])
     effects: list[Effect] = []
     for pair in among:
-        effects += _at_one_place(game, probs, pair, there, found, again)
+        effects += _at_one_place(game, probs, pair, there, asymmetries, again)
     moving = movers(game)
     first = 1 if again is None else 0
     effects = [effect for effect in effects if moving[effect.earlier] and effect.relative[first:].any()]
@@ -322,9 +322,9 @@ def search(game: TabularGame, probs: Sequence[FloatArray], *, among: list[Pair],
         targets = np.flatnonzero(np.any([effect.relative[g] > 0 for effect in effects], axis=0))
         block = max(1, _BLOCK // (game.states * game.joint_actions))
         for begin in range(0, len(targets), block):
-            if not found.over:
-                _on_the_way(game, probs, g, targets[begin : begin + block], effects, there, found, again)
-    return found
+            if not asymmetries.over:
+                _on_the_way(game, probs, g, targets[begin : begin + block], effects, there, asymmetries, again)
+    return asymmetries
 
 
 def _count_visits(game: TabularGame, rows: Sequence[FloatArray]) -> FloatArray:
@@ -343,7 +343,7 @@ def _at_one_place(
     probs: Sequence[FloatArray],
     pair: Pair,
     there: Flags,
-    found: Search,
+    asymmetries: Search,
     again: FloatArray | None,
 ) -> list[Effect]:
     """Check both agents' moves at the same (h, s); return what the moves of each do there on their own.
@@ -358,37 +358,37 @@ def _at_one_place(
     i, j, size = pair
     V = np.zeros(game.states)
     if again is not None:
-        rows, rewards = [own[0] for own in probs], game.step_rewards(0)
+        rows, rewards = [table[0] for table in probs], game.step_rewards(0)
         V = again @ (own_payoffs(rewards[i] - rewards[j], rows, i) * rows[i]).sum(axis=1)
     ranges = np.zeros((2, game.horizon, game.states))
     for h in reversed(range(game.horizon)):
-        rows = [own[h] for own in probs]
+        rows = [table[h] for table in probs]
         rewards = game.step_rewards(h)
         Q = rewards[i] - rewards[j] + game.expect(h, V[None])[0]
-        own, other = own_payoffs(Q, rows, i), own_payoffs(Q, rows, j)
-        ranges[0, h], ranges[1, h] = np.ptp(own, axis=1), np.ptp(other, axis=1)
-        V = (own * rows[i]).sum(axis=1)
+        first, second = own_payoffs(Q, rows, i), own_payoffs(Q, rows, j)
+        ranges[0, h], ranges[1, h] = np.ptp(first, axis=1), np.ptp(second, axis=1)
+        V = (first * rows[i]).sum(axis=1)
         both = pair_payoffs(Q, rows, i, j)
         if again is not None:
             back = _visit_itself(game, again)  # [S, A_1, …, A_N]
-            both = both + own_payoffs(back, rows, i)[:, :, None] * other[:, None, :]
-            both += own[:, :, None] * own_payoffs(back, rows, j)[:, None, :]
+            both = both + own_payoffs(back, rows, i)[:, :, None] * second[:, None, :]
+            both += first[:, :, None] * own_payoffs(back, rows, j)[:, None, :]
         cycles = _largest_cycle(both)
         relative = np.where(there[h], _share(cycles, size[h]), 0.0)
-        failing = np.flatnonzero(relative > found.tolerance)
-        found.add(relative, (Asymmetry((i, j), (h, h), (int(s), int(s)), float(cycles[s])) for s in failing))
+        failing = np.flatnonzero(relative > asymmetries.tolerance)
+        asymmetries.add(relative, (Asymmetry((i, j), (h, h), (int(s), int(s)), float(cycles[s])) for s in failing))
     effects = []
     for earlier, later, moved in ((i, j, ranges[1]), (j, i, ranges[0])):
         share = np.where(there, _share(moved, size), 0.0)
-        effects.append(Effect(earlier, later, moved, np.where(share > found.tolerance, share, 0.0)))
+        effects.append(Effect(earlier, later, moved, np.where(share > asymmetries.tolerance, share, 0.0)))
     return effects
 
 
 def _visit_itself(game: TabularGame, visits: FloatArray) -> FloatArray:
     """Return how often each joint action leads back to its own state, discounted, [S, A_1, …, A_N]."""
     every = np.arange(game.states)
-    found: FloatArray = game.expect(0, visits.T)[every, every]
-    return found
+    back: FloatArray = game.expect(0, visits.T)[every, every]
+    return back
 
 
 def _largest_cycle(table: FloatArray) -> FloatArray:
@@ -407,7 +407,7 @@ def _on_the_way(
     targets: npt.NDArray[np.intp],
     effects: list[Effect],
     there: Flags,
-    found: Search,
+    asymmetries: Search,
     again: FloatArray | None,
 ) -> None:
     """Check the earlier agents' influence on being in `targets` at step g against the later agents' effects there.
@@ -416,23 +416,24 @@ def _on_the_way(
     discounted game the influence is on all visits to come, whose expectations are `again`.
     """
     S, T = game.states, len(targets)
-    chance = np.eye(S)[targets] if again is None else again.T[targets]  # [T, S]
+    prob = np.eye(S)[targets] if again is None else again.T[targets]  # [T, S]
     for h in reversed(range(g)) if again is None else [0]:
-        ahead = game.expect(h, chance).reshape(T * S, *game.actions)
-        rows = [np.tile(own[h], (T, 1)) for own in probs]
+        ahead = game.expect(h, prob).reshape(T * S, *game.actions)
+        rows = [np.tile(table[h], (T, 1)) for table in probs]
         for i in sorted({effect.earlier for effect in effects}):
-            own = own_payoffs(ahead, rows, i)
-            influence = np.ptp(own, axis=1).reshape(T, S)
-            share = np.where(there[h], _share(influence, own.max(axis=1).reshape(T, S)), 0.0)
+            by_action = own_payoffs(ahead, rows, i)
+            influence = np.ptp(by_action, axis=1).reshape(T, S)
+            share = np.where(there[h], _share(influence, by_action.max(axis=1).reshape(T, S)), 0.0)
             if again is not None:
                 share[np.arange(T), targets] = 0.0  # what is at one place was seen to
             for effect in effects:
                 if effect.earlier == i:
                     there_too = effect.relative[g, targets][:, None]
                     relative = np.minimum(share, there_too)
-                    found.add(relative, _failures(relative, found.tolerance, influence, effect, targets, h, g))
-        chance = (own_payoffs(ahead, rows, 0) * rows[0]).sum(axis=1).reshape(T, S)
-        if found.over:
+                    failures = _failures(relative, asymmetries.tolerance, influence, effect, targets, h, g)
+                    asymmetries.add(relative, failures)
+        prob = (own_payoffs(ahead, rows, 0) * rows[0]).sum(axis=1).reshape(T, S)
+        if asymmetries.over:
             return
 
 
@@ -453,7 +454,7 @@ def _failures(
         yield Asymmetry(agents, steps, states, amount)
 
 
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+def _share(part: FloatArray, total: FloatArray) -> FloatArray:
     """Return part/whole, and 0 where the whole is 0."""
-    share: FloatArray = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    share: FloatArray = np.divide(part, total, out=np.zeros_like(part), where=total > 0)
     return share

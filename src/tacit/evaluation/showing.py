@@ -45,9 +45,9 @@ def show_policy(policy: Any, game: Any, everything: bool, limit: int | None) -> 
         raise TacitError("game must be the game that the policy is of, as from tacit.make")
     exact = as_exact(game)
     if exact is not None:
-        found = behaviour(exact, policy)
+        play = behaviour(exact, policy)
     elif isinstance(policy, MarkovPolicy):
-        found = _all(policy)
+        play = _all(policy)
         parts.append(
             "without its game nobody knows what is reached; policy.show(game) names what it plays"
             if game is None
@@ -63,57 +63,57 @@ def show_policy(policy: Any, game: Any, everything: bool, limit: int | None) -> 
         parts.append(f"the same at every step; reached: how often, discounted, which adds up to {visits} visits")
     named = game if game is not None else _Numbers(policy)
     steady = policy.horizon is None
-    everything = everything or exact is None
-    places = _places(found, everything, steady)
-    shown, left = _tables(named, found, places, most)
-    if found.joint is not None and len(found.marginals) > _LISTED and most is not None:
-        parts.append(f"what each agent plays; limit=None, or --all, lists the joint draws of {len(found.marginals)}")
+    everything = check.flag("everything", everything) or exact is None
+    places = _places(play, everything, steady)
+    shown, left = _tables(named, play, places, most)
+    if play.joint is not None and len(play.marginals) > _LISTED and most is not None:
+        parts.append(f"what each agent plays; limit=None, or --all, lists the joint draws of {len(play.marginals)}")
     parts += shown
     if left:
         parts.append(f"{left:,} more rows are not shown; {MORE}")
-    hidden = found.reach.size - sum(place.last - place.h + 1 for place in places)
+    hidden = play.reach.size - sum(place.last - place.h + 1 for place in places)
     if hidden:
-        told = "1 pair of step and state is" if hidden == 1 else f"{hidden:,} pairs of step and state are"
-        parts.append(f"{told} never reached; everything=True, or --all, shows them")
-    return Document(_title(found), parts, lambda: policy_data(named, found, everything=everything))
+        pairs = "1 pair of step and state is" if hidden == 1 else f"{hidden:,} pairs of step and state are"
+        parts.append(f"{pairs} never reached; everything=True, or --all, shows them")
+    return Document(_title(play), parts, lambda: policy_data(named, play, everything=everything))
 
 
-def policy_data(game: Any, found: Behaviour, *, everything: bool = False) -> dict[str, Any]:
+def policy_data(game: Any, play: Behaviour, *, everything: bool = False) -> dict[str, Any]:
     """Return what a policy does, as JSON has it: a list of places, with distributions by name."""
-    H, S = found.reach.shape
-    names = [action_names(game, i) for i in range(len(found.marginals))]
+    H, S = play.reach.shape
+    names = [action_names(game, i) for i in range(len(play.marginals))]
     places = []
     for h in range(H):
         for s in range(S):
-            if found.reach[h, s] <= 0 and not everything:
+            if play.reach[h, s] <= 0 and not everything:
                 continue
-            reach = float(found.reach[h, s])
+            reach = float(play.reach[h, s])
             place: dict[str, Any] = {"step": h, "state": state_name(game, s), "reach": None if reach < 0 else reach}
-            if found.joint is not None:
+            if play.joint is not None:
                 place["joint"] = [
                     {"actions": [names[i][a] for i, a in enumerate(joint)], "probability": float(p)}
-                    for joint, p in np.ndenumerate(found.joint[h, s])
+                    for joint, p in np.ndenumerate(play.joint[h, s])
                     if p > 0
                 ]
             place["agents"] = [
-                dict(zip(names[i], own[h, s].tolist(), strict=True)) for i, own in enumerate(found.marginals)
+                dict(zip(names[i], probs[h, s].tolist(), strict=True)) for i, probs in enumerate(play.marginals)
             ]
             places.append(place)
-    return {"kind": _kind(found), "places": places}
+    return {"kind": _kind(play), "places": places}
 
 
-def _kind(found: Behaviour) -> str:
-    if found.averaged:
+def _kind(play: Behaviour) -> str:
+    if play.averaged:
         return "certified"
-    return "product" if found.joint is None else "correlated"
+    return "product" if play.joint is None else "correlated"
 
 
-def _title(found: Behaviour) -> str:
+def _title(play: Behaviour) -> str:
     return {
         "product": "product policy: every agent draws on its own",
         "correlated": "correlated policy: all agents follow one joint draw",
         "certified": "certified policy: all agents follow a common seed; this is what they play on average",
-    }[_kind(found)]
+    }[_kind(play)]
 
 
 def _all(policy: MarkovPolicy) -> Behaviour:
@@ -142,20 +142,20 @@ class _Place:
         return self.high if low == high else f"{low}–{high}"
 
 
-def _places(found: Behaviour, everything: bool, steady: bool) -> list[_Place]:
+def _places(play: Behaviour, everything: bool, steady: bool) -> list[_Place]:
     """Return the places to show; steps that follow each other with the same play in a state are one."""
-    tables = [found.joint] if found.joint is not None else list(found.marginals)
-    H, S = found.reach.shape
+    tables = [play.joint] if play.joint is not None else list(play.marginals)
+    H, S = play.reach.shape
     places: list[_Place] = []
     for s in range(S):
         last: _Place | None = None
         for h in range(H):
-            reach = float(found.reach[h, s])
+            reach = float(play.reach[h, s])
             if reach <= 0 and not everything:
                 last = None
                 continue
             if last is not None and (
-                steady or all(np.allclose(own[h, s], own[last.last, s], atol=_LEAST, rtol=0) for own in tables)
+                steady or all(np.allclose(table[h, s], table[last.last, s], atol=_LEAST, rtol=0) for table in tables)
             ):
                 last.last, last.low, last.high = h, min(last.low, reach), max(last.high, reach)
                 continue
@@ -164,29 +164,29 @@ def _places(found: Behaviour, everything: bool, steady: bool) -> list[_Place]:
     return sorted(places, key=lambda place: (place.h, place.s))
 
 
-def _tables(game: Any, found: Behaviour, places: list[_Place], most: int | None) -> tuple[list[Table | str], int]:
-    plain = found.reach.shape == (1, 1)
-    if found.joint is not None and found.joint.ndim == 4:
-        small = max(found.joint.shape[2:]) <= _WIDTH and (most is None or len(places) <= _MATRICES)
+def _tables(game: Any, play: Behaviour, places: list[_Place], most: int | None) -> tuple[list[Table | str], int]:
+    plain = play.reach.shape == (1, 1)
+    if play.joint is not None and play.joint.ndim == 4:
+        small = max(play.joint.shape[2:]) <= _WIDTH and (most is None or len(places) <= _MATRICES)
         if small and len(places) <= 4 * _MATRICES:
-            return [_matrix(game, found.joint, place, plain) for place in places], 0
-    if found.joint is not None and (len(found.marginals) <= _LISTED or most is None):
-        return _joint_rows(game, found.joint, places, most, plain)
-    return _own_rows(game, found, places, most, plain)
+            return [_matrix(game, play.joint, place, plain) for place in places], 0
+    if play.joint is not None and (len(play.marginals) <= _LISTED or most is None):
+        return _joint_rows(game, play.joint, places, most, plain)
+    return _own_rows(game, play, places, most, plain)
 
 
 def _where(game: Any, place: _Place, plain: bool) -> str:
     if plain:
         return ""
     span = f"step {place.h}" if place.h == place.last else f"steps {place.h} to {place.last}"
-    told = f" at {span} in {state_name(game, place.s)}"
+    place_name = f" at {span} in {state_name(game, place.s)}"
     reached = place.reach()
-    return told if reached is None else f"{told} (reached with {cell_text(reached)})"
+    return place_name if reached is None else f"{place_name} (reached with {cell_text(reached)})"
 
 
 def _matrix(game: Any, joint: FloatArray, place: _Place, plain: bool) -> Table:
     table = joint[place.h, place.s]
-    rows: list[list[Cell]] = [[name, *(_chance(p) for p in table[a])] for a, name in enumerate(action_names(game, 0))]
+    rows: list[list[Cell]] = [[name, *(_prob(p) for p in table[a])] for a, name in enumerate(action_names(game, 0))]
     title = f"probability{_where(game, place, plain)}: agent 0 picks the row, agent 1 the column"
     return Table(title, ["", *action_names(game, 1)], rows)
 
@@ -201,12 +201,12 @@ def _joint_rows(
     left = 0
     for place in places:
         head: list[Cell] = [place.steps(), state_name(game, place.s), place.reach()]
-        for chosen, chance in joint_actions(joint[place.h, place.s], _LEAST):
+        for chosen, prob in joint_actions(joint[place.h, place.s], _LEAST):
             if most is not None and len(rows) >= most:
                 left += 1
                 continue
-            told = [names[i][a] for i, a in enumerate(chosen)]
-            rows.append([*([] if plain else head), *told, _chance(chance)])
+            actions = [names[i][a] for i, a in enumerate(chosen)]
+            rows.append([*([] if plain else head), *actions, _prob(prob)])
             head = [None, None, None]
     where = [] if plain else ["step", "state", "reached"]
     columns = [*where, *(f"agent {i}" for i in range(agents)), "probability"]
@@ -214,27 +214,27 @@ def _joint_rows(
 
 
 def _own_rows(
-    game: Any, found: Behaviour, places: list[_Place], most: int | None, plain: bool
+    game: Any, play: Behaviour, places: list[_Place], most: int | None, plain: bool
 ) -> tuple[list[Table | str], int]:
     """Make a table for each agent, or for agents that play the same: a row for each place, a column for each action."""
     shown = places if most is None else places[:most]
     parts: list[Table | str] = []
     groups: dict[bytes, list[int]] = {}
-    for i, own in enumerate(found.marginals):
-        groups.setdefault(repr(action_names(game, i)).encode() + np.ascontiguousarray(own).tobytes(), []).append(i)
-    held = list(groups.values())
-    tables = held if most is None else held[:_AGENTS]
+    for i, table in enumerate(play.marginals):
+        groups.setdefault(repr(action_names(game, i)).encode() + np.ascontiguousarray(table).tobytes(), []).append(i)
+    shared = list(groups.values())
+    tables = shared if most is None else shared[:_AGENTS]
     for agents in tables:
         i = agents[0]
         names = action_names(game, i)
         rows: list[list[Cell]] = []
         for place in shown:
-            chances = [_chance(float(p)) for p in found.marginals[i][place.h, place.s]]
+            probs = [_prob(float(p)) for p in play.marginals[i][place.h, place.s]]
             where: list[Cell] = [place.steps(), state_name(game, place.s, i), place.reach()]
-            rows.append([*([] if plain else where), *chances])
+            rows.append([*([] if plain else where), *probs])
         parts.append(Table(_agents(agents), [*([] if plain else ["step", "state", "reached"]), *names], rows, head=2))
-    if len(held) > len(tables):
-        parts.append(f"{len(held) - len(tables)} more agents are not shown; {MORE}")
+    if len(shared) > len(tables):
+        parts.append(f"{len(shared) - len(tables)} more agents are not shown; {MORE}")
     return parts, len(places) - len(shown)
 
 
@@ -252,6 +252,6 @@ def _agents(agents: list[int]) -> str:
     return f"agents {', '.join(str(i) for i in agents[:12])}{more}"
 
 
-def _chance(p: float) -> Cell:
+def _prob(p: float) -> Cell:
     """Return a probability as it is shown."""
     return 0.0 if p < _LEAST else exact(float(p), 4)

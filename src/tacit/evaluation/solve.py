@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from tacit.core import check
-from tacit.core.errors import TacitError
-from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
+from tacit.core.display import Document, cell_text
+from tacit.core.display import exact as fraction
+from tacit.core.elementary import dot
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray
+from tacit.evaluation.gaps import Evaluation, evaluate, in_words, uniform_gap
 from tacit.evaluation.stage_game import OBJECTIVES, RULES, check_rule, fits
-from tacit.evaluation.stages import CONCEPTS, Clock, NotExact, Solution, solve_stages
+from tacit.evaluation.stages import NotExact, Report, StageGames
 from tacit.evaluation.sweeps import Sweeps
-from tacit.evaluation.values import policy_values
-from tacit.games.exact import ExactGame, check_exact
+from tacit.evaluation.values import policy_values, shift_rewards
+from tacit.games.exact import ExactGame, check_exact, with_tables
 from tacit.policies.markov import MarkovPolicy
 
 #: Joint actions up to which they are written out.
@@ -21,12 +29,75 @@ JOINT = 200_000
 #: Joint actions at all steps and states up to which the optimum takes a moment.
 _QUICK_NUMBERS = 5_000_000
 
+CONCEPTS = ("optimum", "cce", "ce", "nash")
+
 METHODS = ("auto", "exact", "learn")
+
+#: Each agent's gap up to which a solution counts as exact, in units of the span of its returns.
+_EXACT = 1e-8
+
+#: Seconds between two lines of progress, and after which the time that the exact way takes is foreseen.
+_EVERY_SECONDS, _FORESEEN = 5.0, 0.5
 
 #: Sweeps where neither their number nor a time is given, and after how many the gap is looked at first.
 ROUNDS, _FIRST_LOOK = 1000, 8
 
 _ENDED = {"tolerance": "its gap", "rounds": "their number", "seconds": "the clock", "interrupted": "Ctrl-C"}
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solution of a game with its exact gap.
+
+    Attributes
+    ----------
+    concept : {"optimum", "cce", "ce", "nash"}
+    policy : MarkovPolicy
+    values : array [N]
+        Expected return of each agent from the initial distribution.
+    V : array [N, H + 1, S]
+        Expected return of each agent from step h on; of a discounted game [N, 2, S], twice the same.
+    method : str
+        The algorithm, in words.
+    game : TabularGame or CountGame
+    evaluation : Evaluation or None
+        Of an equilibrium its exact gaps, as `tacit.evaluate` computes them.
+    exact : bool
+        Whether each agent's gap is at most 1e-8 of the span of its returns.
+    ended : {"", "tolerance", "rounds", "seconds", "interrupted"}
+        What ended the sweeps that led to an approximate solution; "" where there were none.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.solve(tacit.make("good-state", horizon=2), "optimum").V[0, 0].round(2).tolist()
+    [9.5, 4.5]
+    """
+
+    concept: str
+    policy: MarkovPolicy
+    values: FloatArray
+    V: FloatArray = field(repr=False)
+    method: str = "backward induction"
+    game: ExactGame | None = field(default=None, repr=False)
+    evaluation: Evaluation | None = None
+    exact: bool = True
+    ended: str = ""
+
+    @property
+    def gap(self) -> float:
+        """The exact gap of an equilibrium, the largest of all agents; 0 of the optimum."""
+        return 0.0 if self.evaluation is None else self.evaluation.gap
+
+    def show(self, *, everything: bool = False, limit: int | None = 40) -> Document:
+        """Show the policy, as `MarkovPolicy.show` does, and each agent's value."""
+        shown = self.policy.show(self.game, everything=everything, limit=limit)
+        values = ", ".join(f"agent {i} {cell_text(fraction(float(v)))}" for i, v in enumerate(self.values[:20]))
+        more = f" and {len(self.values) - 20} more" if len(self.values) > 20 else ""
+        return replace(shown, title=f"{self.concept}: {shown.title}", parts=[*shown.parts, f"values: {values}{more}"])
+
+    def _repr_html_(self) -> str:
+        return self.show()._repr_html_()
 
 
 def solve(
@@ -54,9 +125,10 @@ def solve(
         there are none the one at the end of the logit path.
     weights : sequence of N numbers, optional
         What each agent's reward counts in the total, for "optimum", "cce" and "ce".
-    objective : {"welfare", "egalitarian", "entropy", "agent:K"}
-        Which cce or ce of each stage: of largest total reward; of the largest reward for who gets least; of the largest
-        entropy, the most random one; the best for agent K. Of several that are equally good, one is returned.
+    objective : {"welfare", "egalitarian", "agent:K"}
+        Which cce or ce of each stage: of largest total reward; of the largest reward for who gets least; the best for
+        agent K. Of several that are equally good, one is returned. A nash equilibrium is a ce too, and a ce a cce:
+        where they are cheap to compute, the best of all of them is returned.
     select : {"welfare", "egalitarian", "first", "agent:K"}
         Which nash equilibrium of each stage, where there are several; of those that are equally good, the first.
     method : {"auto", "exact", "learn"}
@@ -75,8 +147,8 @@ def solve(
     Returns
     -------
     Solution
-        `.policy`, `.values`, `.method` in words, `.gap` (0 where it is exact), and of an approximate solution
-        `.evaluation` and `.ended`. Ctrl-C ends the sweeps too, and the best policy so far is returned.
+        `.policy`, `.values`, `.method` in words, `.gap` as `tacit.evaluate` computes it, `.exact` and of an
+        approximate solution `.ended`. Ctrl-C ends the sweeps too, and the best policy so far is returned.
 
     Examples
     --------
@@ -103,23 +175,109 @@ def solve(
     objective = check_rule("objective", objective, OBJECTIVES, game.agents)
     select = check_rule("select", select, RULES, game.agents)
     if concept == "optimum" and (method == "learn" or tolerance is not None or seconds is not None):
-        raise TacitError(
-            "the optimum is always exact; leave method='learn', tolerance and seconds out, or solve for 'cce', 'ce' or "
-            "'nash'"
-        )
-    clock = Clock(seconds, progress)
-    options: dict[str, Any] = {"weights": weights, "objective": objective, "select": select, "report": clock.stage}
+        raise TacitError("method='learn', tolerance and seconds must be left out: the optimum is always exact")
+    timer = Timer(seconds, progress)
+    options: dict[str, Any] = {"weights": weights, "objective": objective, "select": select, "report": timer.stage}
     if method == "exact" or concept == "optimum":
-        return solve_stages(game, concept, **options)
+        return _solve_exactly(game, concept, **options)
     if method == "auto" and _fits(game, concept):
         try:
-            return solve_stages(game, concept, **options)
+            return _solve_exactly(game, concept, **options)
         except NotExact as error:
-            clock.tell(f"{error}; by sweeps instead")
+            timer.show(f"{error}; by sweeps instead")
     if objective != "welfare" or weights is not None:
-        raise TacitError("an approximate solution is not chosen by an objective or by weights; leave them out")
+        raise TacitError("objective and weights must be left out of an approximate solution")
     most = rounds if rounds is not None or seconds is not None else ROUNDS
-    return _sweep(game, concept, clock, tolerance, most)
+    return _sweep(game, concept, timer, tolerance, most)
+
+
+def _solve_exactly(
+    game: ExactGame,
+    concept: str,
+    *,
+    weights: Sequence[float] | None = None,
+    objective: str = "welfare",
+    select: str = "welfare",
+    report: Report = lambda done, total: None,
+) -> Solution:
+    """Solve each stage game, backwards from the last step, as `tacit.solve` says; `report` is called after each.
+
+    >>> import tacit
+    >>> _solve_exactly(tacit.make("chicken"), "ce").values.round(9)
+    array([5.25, 5.25])
+    """
+    tables = with_tables(game)
+    w = _check_weights(weights, game.agents)
+    if concept == "nash" and weights is not None:
+        raise TacitError("weights must be left out for 'nash'; they choose among cce and ce")
+    if concept in ("cce", "ce") and objective != "welfare" and weights is not None:
+        raise TacitError(f"objective must be 'welfare' where weights are given; got {objective!r}")
+    shifted, least = shift_rewards(tables)
+    stages = StageGames(with_tables(shifted), least, report)
+    if concept == "optimum":
+        policy, V, method = stages.optimum(w)
+    elif concept == "nash":
+        policy, V, method = stages.nash(select)
+    else:
+        policy, V, method = stages.correlated(concept, w, objective)
+    left = np.arange(tables.horizon, -1, -1) if tables.discount is None else np.full(2, tables.effective_horizon)
+    V = V + least[:, None, None] * left[:, None]
+    policy.game = game
+    solution = Solution(concept, policy, dot(V[:, 0], tables.initial), V, method, game)
+    return solution if concept == "optimum" else _check_gap(solution, stages.spans * tables.effective_horizon)
+
+
+def _check_gap(solution: Solution, spans: FloatArray) -> Solution:
+    """Add the exact gap, and say so where it is above the tolerance."""
+    assert solution.game is not None
+    evaluation = evaluate(solution.game, solution.policy, gap=solution.concept)
+    exact = bool((evaluation.gaps <= _EXACT * spans).all())
+    warning = "" if exact else f"; not exact: its {solution.concept} gap is {evaluation.gap:.3g}"
+    return replace(solution, evaluation=evaluation, exact=exact, method=solution.method + warning)
+
+
+def _check_weights(weights: Sequence[float] | None, agents: int) -> FloatArray:
+    if weights is None:
+        return np.ones(agents)
+    w = check.array("weights", weights)
+    if w.shape != (agents,) or not np.isfinite(w).all():
+        raise TacitError(f"weights must be {agents} finite numbers, one for each agent; got {brief(weights)}")
+    return w
+
+
+class Timer:
+    """How long a solution takes: shown now and then, and limited."""
+
+    def __init__(self, seconds: float | None, progress: Callable[[str], None] | None) -> None:
+        self._seconds, self._progress = seconds, progress
+        self._began = self._shown = self._phase = self._last = time.monotonic()
+        self._done = 0
+
+    def up(self) -> bool:
+        """Return whether the time is used up."""
+        return self._seconds is not None and time.monotonic() - self._began >= self._seconds
+
+    def show(self, line: str) -> None:
+        """Show a line."""
+        if self._progress is not None:
+            self._progress(line)
+
+    def now_and_then(self, line: str) -> None:
+        """Show a line, if the last one was a while ago."""
+        if time.monotonic() - self._shown >= _EVERY_SECONDS:
+            self._shown = time.monotonic()
+            self.show(line)
+
+    def stage(self, done: int, total: int) -> None:
+        """Note how many stage games are solved exactly; raise as soon as all of them will take too long."""
+        self.now_and_then(f"{done:,} of {total:,} stage games are solved")
+        now = time.monotonic()
+        if done <= self._done:  # the stages of another concept
+            self._phase = self._last
+        self._done, self._last = done, now
+        forecast = self._phase - self._began + (now - self._phase) * total / done
+        if self._seconds is not None and now - self._phase > min(_FORESEEN, self._seconds) and forecast > self._seconds:
+            raise NotExact(f"{total:,} stage games take {in_words(forecast)} to solve exactly")
 
 
 def is_quickly_solved(game: ExactGame) -> bool:
@@ -155,7 +313,7 @@ def _fits(game: ExactGame, concept: str) -> bool:
     return fits(game.actions, concept)
 
 
-def _sweep(game: ExactGame, concept: str, clock: Clock, tolerance: float | None, rounds: int | None) -> Solution:
+def _sweep(game: ExactGame, concept: str, timer: Timer, tolerance: float | None, rounds: int | None) -> Solution:
     """Sweep until the gap is small enough, or the sweeps or the time are used up; return the best policy."""
     enough = 1e-4 * uniform_gap(game) if tolerance is None else tolerance
     sweeps, look, ended = Sweeps(game, concept), _FIRST_LOOK, ""
@@ -163,17 +321,19 @@ def _sweep(game: ExactGame, concept: str, clock: Clock, tolerance: float | None,
     while not ended:
         try:
             sweeps.advance()
-            ended = "seconds" if clock.up() else "rounds" if sweeps.done == rounds else ""
+            ended = "seconds" if timer.up() else "rounds" if sweeps.done == rounds else ""
             if ended or sweeps.done >= look:
                 best, look = [_best(best, sweeps, game, concept)], look + look // 2
                 ended = "tolerance" if best[0][0].gap <= enough else ended
-                clock.now_and_then(f"{sweeps.done:,} sweeps, {concept} gap {best[0][0].gap:.3g}")
+                timer.now_and_then(f"{sweeps.done:,} sweeps, {concept} gap {best[0][0].gap:.3g}")
         except KeyboardInterrupt:
             ended = "interrupted"
     gap, name, policy = _best(best, sweeps, game, concept) if ended == "interrupted" else best[0]
     policy.game = game
     way = f"{name} play of {sweeps.done:,} sweeps of predictive regret matching⁺, ended by {_ENDED[ended]}; approximate"
-    return Solution(concept, policy, gap.values, policy_values(game, policy).V, way, game, gap, ended)
+    return Solution(
+        concept, policy, gap.values, policy_values(game, policy).V, way, game, gap, exact=False, ended=ended
+    )
 
 
 def _best(
@@ -181,4 +341,4 @@ def _best(
 ) -> tuple[Evaluation, str, MarkovPolicy]:
     """Return the policy of smallest gap, of those before and those of the sweeps so far."""
     now = [(evaluate(game, policy, gap=concept), name, policy) for name, policy in sweeps.policies().items()]
-    return min([*before, *now], key=lambda found: found[0].gap)
+    return min([*before, *now], key=lambda candidate: candidate[0].gap)

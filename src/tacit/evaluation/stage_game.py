@@ -7,7 +7,6 @@ Nash equilibria by a rule:
 - welfare: the largest sum of payoffs;
 - egalitarian: the largest payoff of the agent that gets least, and among those the largest sum;
 - agent:K: the best for agent K, and among those the largest sum;
-- entropy: of largest entropy, the most random one (correlated equilibria only);
 - first: the first in the order in which they are enumerated, pure ones of the first actions first (Nash only).
 
 Zero-sum games come many at once: saddle points, otherwise the simplex method, otherwise linear programs. For payoffs
@@ -22,13 +21,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.core.types import BoolArray, FloatArray, IntArray
+from tacit.core.types import FloatArray, IntArray
 from tacit.games.exact import own_first
 
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -56,19 +54,26 @@ def fits(actions: Sequence[int], concept: str) -> bool:
     return math.prod(actions) * deviations <= LP_NUMBERS
 
 
-def find_correlated(payoffs: FloatArray, concept: str, weights: FloatArray, objective: str = "welfare") -> FloatArray:
-    """Return the cce or ce [A_1, …, A_N] that maximises Σ_i weights[i]·payoff_i, or is best by another objective."""
+def find_correlated(
+    payoffs: FloatArray, concept: str, weights: FloatArray, objective: str = "welfare", offset: FloatArray | float = 0.0
+) -> FloatArray:
+    """Return the cce or ce [A_1, …, A_N] that is best by an objective.
+
+    Welfare is Σ_i weights[i]·payoff_i; `offset` [N] is added to payoffs where agents are compared with each other.
+    """
     if objective == "welfare" and (pure := _find_pure(payoffs, weights)) is not None:
         return pure
     gains = deviation_gains(payoffs, concept)
     flat = payoffs.reshape(len(payoffs), -1)
-    if objective == "entropy":
-        x = _most_even(gains)
-    elif objective == "welfare":
+    if objective == "welfare":
         total = np.tensordot(weights, payoffs, axes=1).ravel()
         x = _clean(_minimise(-_unit(total), gains, np.zeros(len(gains)), np.ones(total.size)))
     else:
-        least = flat if objective == "egalitarian" else flat[[int(objective.removeprefix("agent:"))]]
+        if objective == "egalitarian":
+            least = flat + np.reshape(offset, (-1, 1))
+            least = least[least.min(axis=1) <= least.max(axis=1).min()]  # the others never get least
+        else:
+            least = flat[[int(objective.removeprefix("agent:"))]]
         x = _most_for_least(gains, least, flat.sum(axis=0))
     return x.reshape(payoffs.shape[1:])
 
@@ -78,32 +83,34 @@ def _find_pure(payoffs: FloatArray, weights: FloatArray) -> FloatArray | None:
 
     None has more than the largest total of all joint actions, nor, where one agent alone moves, than its best actions.
     """
-    own_best = [own >= own.max(axis=i, keepdims=True) for i, own in enumerate(payoffs)]
-    total = np.where(np.logical_and.reduce(own_best), np.tensordot(weights, payoffs, axes=1), -np.inf)
+    best_responses = [payoff >= payoff.max(axis=i, keepdims=True) for i, payoff in enumerate(payoffs)]
+    total = np.where(np.logical_and.reduce(best_responses), np.tensordot(weights, payoffs, axes=1), -np.inf)
     best = total.max()
     movers = sum(bool(np.ptp(payoffs, axis=1 + i).any()) for i in range(len(payoffs)))
     if best == -np.inf or (movers > 1 and best < np.tensordot(weights, payoffs, axes=1).max()):
         return None
-    found = np.zeros(total.shape)
-    found.flat[total.argmax()] = 1.0
-    return found
+    pure = np.zeros(total.shape)
+    pure.flat[total.argmax()] = 1.0
+    return pure
 
 
 def deviation_gains(payoffs: FloatArray, concept: str) -> FloatArray:
     """Return what each deviation gains, in units of the range of payoffs, by joint action: [deviations, J]."""
-    return np.concatenate([_gains(_unit(own), i, concept) for i, own in enumerate(payoffs)])
+    return np.concatenate([_gains(_unit(payoff), i, concept) for i, payoff in enumerate(payoffs)])
 
 
 def _gains(payoff: FloatArray, i: int, concept: str) -> FloatArray:
     """Return the gain of each deviation of agent i as a linear function of the joint distribution, [deviations, J]."""
     actions = payoff.shape[i]
-    own = own_first(payoff, i, payoff.ndim)  # [A_i, rest]
-    gain = own[:, None, :] - own[None, :, :]  # [played, told, rest]
+    by_action = own_first(payoff, i, payoff.ndim)  # [A_i, rest]
+    gain = by_action[:, None, :] - by_action[None, :, :]  # [played, recommended, rest]
     if concept == "cce":
         rows = gain
     else:
         rows = np.zeros((actions, actions, *gain.shape[1:]))
-        rows[np.arange(actions), :, np.arange(actions)] = gain.transpose(1, 0, 2)  # [told, played, told, rest]
+        rows[np.arange(actions), :, np.arange(actions)] = gain.transpose(
+            1, 0, 2
+        )  # [recommended, played, recommended, rest]
         rows = rows.reshape(actions * actions, *gain.shape[1:])
         rows = rows[~np.eye(actions, dtype=bool).ravel()]
     shape = [len(rows), actions, *np.delete(payoff.shape, i)]
@@ -111,21 +118,15 @@ def _gains(payoff: FloatArray, i: int, concept: str) -> FloatArray:
     return flat
 
 
-def _minimise(
-    cost: FloatArray, rows: FloatArray, bound: FloatArray, total: FloatArray | None = None, *, most: Any = None
-) -> FloatArray:
-    """Minimise cost·x subject to rows·x ≤ bound and x ≥ 0: x up to `most`; or total·x = 1, x free where that is 0."""
+def _minimise(cost: FloatArray, rows: FloatArray, bound: FloatArray, total: FloatArray) -> FloatArray:
+    """Minimise cost·x subject to rows·x ≤ bound, total·x = 1, and x ≥ 0 where total is not 0."""
     from scipy.optimize import linprog  # imported where it is used: learning does not
 
-    equal: dict[str, Any] = (
-        {"bounds": [(0, top) for top in most]}
-        if total is None
-        else {"A_eq": total[None], "b_eq": [1.0], "bounds": [(0 if weight else None, None) for weight in total]}
-    )
-    found = linprog(cost, rows, bound, method="highs", options=_OPTIONS, **equal)
-    if found.x is None:
-        raise RuntimeError(f"HiGHS did not solve the linear program of a stage game: {found.message}")
-    x: FloatArray = found.x
+    ranges = [(0 if weight else None, None) for weight in total]
+    program = linprog(cost, rows, bound, total[None], [1.0], ranges, method="highs", options=_OPTIONS)
+    if program.x is None:
+        raise RuntimeError(f"HiGHS did not solve the linear program of a stage game: {program.message}")
+    x: FloatArray = program.x
     return x
 
 
@@ -147,20 +148,20 @@ def find_corners(limits: FloatArray, *, singular: float) -> FloatArray:
     chosen = np.array(list(itertools.combinations(range(len(every)), d - 1)))
     systems = np.concatenate([np.ones((len(chosen), 1, d)), every[chosen]], axis=1)
     systems = systems[np.abs(np.linalg.det(systems)) > singular]
-    found: list[FloatArray] = []
+    corners: list[FloatArray] = []
     for corner in np.linalg.solve(systems, np.eye(d)[None, :, :1])[..., 0]:
-        new = not any(np.abs(corner - other).max() < _SAME for other in found)
+        new = not any(np.abs(corner - other).max() < _SAME for other in corners)
         if new and np.sum(every * corner, axis=1).max() <= _TIE:
-            found.append(corner)
-    return _clean(np.array(found).reshape(-1, d))
+            corners.append(corner)
+    return _clean(np.array(corners).reshape(-1, d))
 
 
-OBJECTIVES = ("welfare", "egalitarian", "entropy", "agent:K")
+OBJECTIVES = ("welfare", "egalitarian", "agent:K")
 RULES = ("welfare", "egalitarian", "first", "agent:K")
 
 
-def check_rule(what: str, value: object, known: tuple[str, ...], agents: int) -> str:
-    """Return an objective or a rule that makes sense for a game of so many agents.
+def check_rule(what: str, value: object, rules: tuple[str, ...], agents: int) -> str:
+    """Return an objective or a rule for a game of so many agents.
 
     >>> check_rule("objective", "agent:1", OBJECTIVES, 2)
     'agent:1'
@@ -168,9 +169,9 @@ def check_rule(what: str, value: object, known: tuple[str, ...], agents: int) ->
     if isinstance(value, str) and value.startswith("agent:"):
         number = value.removeprefix("agent:")
         if not number.isdecimal() or int(number) >= agents:
-            raise TacitError(f"{what} is {brief(value)}; agents are numbered from 0 to {agents - 1}")
+            raise TacitError(f"{what} must name an agent from 0 to {agents - 1}; got {brief(value)}")
         return value
-    return check.choice(what, value, known)
+    return check.choice(what, value, rules)
 
 
 def select_best(values: FloatArray, rule: str) -> IntArray:
@@ -185,105 +186,20 @@ def select_best(values: FloatArray, rule: str) -> IntArray:
     first = total if rule == "welfare" else values.min(axis=1)
     if rule.startswith("agent:"):
         first = values[:, int(rule.removeprefix("agent:"))]
-    scale = 1e-9 * max(1.0, float(np.abs(values).max()))
+    scale = 1e-9 * float(np.abs(values).max())
     best = np.flatnonzero(first >= first.max() - scale)
-    found: IntArray = best[total[best] >= total[best].max() - scale]
-    return found
+    selected: IntArray = best[total[best] >= total[best].max() - scale]
+    return selected
 
 
 def _most_for_least(gains: FloatArray, payoffs: FloatArray, total: FloatArray) -> FloatArray:
     """Maximise the least of some payoffs, and then the total among those that have it."""
     shifted, J = _unit(payoffs), gains.shape[1]
     rows = np.block([[gains, np.zeros((len(gains), 1))], [-shifted, np.ones((len(shifted), 1))]])
-    found = _minimise(np.append(np.zeros(J), -1.0), rows, np.zeros(len(rows)), np.append(np.ones(J), 0.0))
-    least = found[-1] - 1e-10
+    x = _minimise(np.append(np.zeros(J), -1.0), rows, np.zeros(len(rows)), np.append(np.ones(J), 0.0))
+    least = x[-1] - 1e-10
     bound = np.append(np.zeros(len(gains)), np.full(len(shifted), -least))
     return _clean(_minimise(-_unit(total), np.concatenate([gains, -shifted]), bound, np.ones(J)))
-
-
-def _most_even(gains: FloatArray) -> FloatArray:
-    """Maximise the entropy: first the face of the polytope that can be played, then the dual on it.
-
-    On the face there is a point that plays everything and keeps a reserve in every inequality that allows one, so the
-    dual has a minimum: x ∝ exp(−λ·gains), λ ≥ 0 where there is a reserve.
-    """
-    played, reserve = _face(gains)
-    own = gains[:, played]
-    size = np.abs(own).max(axis=1)
-    kept = size > 1e-12
-    own = own[kept] / size[kept, None]
-    x = np.zeros(gains.shape[1])
-    x[played] = _gibbs(own, _multipliers(own, reserve[kept]))
-    return _clean(x)
-
-
-def _face(gains: FloatArray) -> tuple[BoolArray, BoolArray]:
-    """Return what can be played under gains·x ≤ 0, and which of these inequalities can be strict."""
-    D, J = gains.shape
-    # maximise Σ t + Σ u with t ≤ x, u ≤ −gains·x, all within [0, 1]; a cone, so any scale of x will do
-    cost = np.concatenate([np.zeros(J), -np.ones(J + D)])
-    rows = np.block([[-np.eye(J), np.eye(J), np.zeros((J, D))], [gains, np.zeros((D, J)), np.eye(D)]])
-    x = _minimise(cost, rows, np.zeros(J + D), most=[None] * J + [1] * (J + D))
-    return x[J : 2 * J] > 1e-6, x[2 * J :] > 1e-6
-
-
-def _multipliers(gains: FloatArray, signed: BoolArray) -> FloatArray:
-    """Minimise log Σ exp(−λ·gains), with λ ≥ 0 where it is signed.
-
-    Newton's method with a barrier −μ·Σ log λ tells which multipliers are 0; without it, the others' gains become 0.
-    """
-    multiplier = np.where(signed, 1.0, 0.0)
-    for power in range(11):
-        multiplier = _newton(gains, multiplier, signed, barrier=10.0**-power)
-    x = _gibbs(gains, multiplier)
-    active = ~signed | (multiplier > -(gains @ x))
-    refined = np.zeros(len(gains))
-    refined[active] = _newton(gains[active], multiplier[active], np.zeros(int(active.sum()), dtype=bool), barrier=0.0)
-    found = _gibbs(gains, refined)
-    converged = np.abs(found - x).max() < 1e-4 and np.max(gains @ found, initial=0.0) < 1e-12
-    return refined if converged else multiplier
-
-
-def _newton(gains: FloatArray, multiplier: FloatArray, signed: BoolArray, *, barrier: float) -> FloatArray:
-    """Minimise log Σ exp(−λ·gains) − barrier·Σ log λ, the second sum over the signed λ."""
-    if not len(gains):
-        return multiplier
-
-    def height(at: FloatArray) -> float:
-        if (at[signed] <= 0).any():
-            return np.inf
-        weight = -at @ gains
-        return float(np.log(np.exp(weight - weight.max()).sum()) + weight.max() - barrier * np.log(at[signed]).sum())
-
-    last = np.inf
-    for _ in range(100):
-        x = _gibbs(gains, multiplier)
-        mean = gains @ x
-        slope, bend = -mean, (gains * x) @ gains.T - np.outer(mean, mean)
-        slope[signed] -= barrier / multiplier[signed]
-        bend[signed, signed] += barrier / multiplier[signed] ** 2
-        unit = np.sqrt(np.maximum(np.diag(bend), 1e-300))
-        step = -np.linalg.lstsq(bend / np.outer(unit, unit), slope / unit, rcond=1e-13)[0] / unit  # it may be singular
-        fall = -float(slope @ step)
-        if fall <= 1e-3 * barrier or fall >= last:  # near enough to the next barrier; or nothing but rounding is left
-            break
-        share = 1.0
-        if fall > 1e-10:  # what is less cannot be seen in heights
-            last, now = np.inf, height(multiplier)
-            while height(multiplier + share * step) > now - 0.1 * share * fall and share > 1e-12:
-                share /= 2
-        else:
-            last = fall
-        multiplier = multiplier + share * step
-    return multiplier
-
-
-def _gibbs(gains: FloatArray, multiplier: FloatArray) -> FloatArray:
-    """Return x ∝ exp(−λ·gains)."""
-    weight = -multiplier @ gains
-    x: FloatArray = np.exp(weight - weight.max())
-    x /= x.sum()
-    return x
 
 
 def _clean(x: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ D(a) = Q(a) − V of every own action, after which the agent moves:
     R ← max(R + D, 0),    π ∝ max(R + D, 0), where the second D foretells the next one
 
 [Farina, Kroer, Sandholm, "Faster game solving via predictive Blackwell approachability", 2021]. For ce there is one
-such learner for each action that could be told, and all play the stationary distribution of their advice [Blum,
+such learner for each recommended action, and all play the stationary distribution of their advice [Blum,
 Mansour, "From external to internal regret", 2007].
 
 The sweeps yield Markov policies whose gaps are exact: what is played last, its average over the sweeps (the t-th weighs
@@ -50,17 +50,17 @@ class Sweeps:
         self._game, self._swap = game, concept == "ce"
         self._has = np.arange(A) < np.array(game.actions)[:, None, None]  # [N, 1, A]  actions there are
         self._even = self._has / self._has.sum(axis=-1, keepdims=True)
-        told = (A,) if self._swap else ()
+        swaps = (A,) if self._swap else ()
         memory.require(memory.floats(H, N, S, A, 2 + 2 * (A if self._swap else 1)), "the regrets of all agents")
         self._play = np.broadcast_to(self._even, (H, N, S, A)).copy()
         self._average = self._play.copy()
-        self._regret = np.zeros((H, N, S, *told, A))
+        self._regret = np.zeros((H, N, S, *swaps, A))
         self._advice = np.broadcast_to(self._even[:, :, None, :], (H, N, S, A, A)).copy() if self._swap else None
         joint = concept != "nash" and 0 < H * S * game.joint_rows <= JOINT_NUMBERS
         self._joint = np.full((H, S, game.joint_actions), 1 / game.joint_actions) if joint else None
 
     def advance(self) -> None:
-        """Evaluate what all play, backwards from the last step, and let every agent move at every step."""
+        """Sweep backwards over all steps: evaluate the policies and let every agent move."""
         self.done += 1
         weight = 3 / (self.done + 2)
         for step in backward(self._game, self._rows):
@@ -71,10 +71,10 @@ class Sweeps:
 
     def policies(self) -> dict[str, MarkovPolicy]:
         """Return what the sweeps led to so far, by name."""
-        found = {"last": self._policy(self._play), "average": self._policy(self._average)}
+        policies = {"last": self._policy(self._play), "average": self._policy(self._average)}
         if self._joint is not None:
-            found["joint average"] = MarkovPolicy(self._joint.reshape(*self._joint.shape[:2], *self._game.actions))
-        return found
+            policies["joint average"] = MarkovPolicy(self._joint.reshape(*self._joint.shape[:2], *self._game.actions))
+        return policies
 
     def _rows(self, h: int) -> list[FloatArray]:
         return [self._play[h, i, :, :a] for i, a in enumerate(self._game.actions)]
@@ -101,13 +101,13 @@ class Sweeps:
         regret = self._regret[h]
         regret += advantage
         np.maximum(regret, 0.0, out=regret)
-        foretold = np.maximum(regret + advantage, 0.0)
-        total = foretold.sum(axis=-1, keepdims=True)
-        there = total > 0
-        if there.all():  # as in most sweeps of most games
-            matched: FloatArray = foretold / total
+        predicted = np.maximum(regret + advantage, 0.0)
+        total = predicted.sum(axis=-1, keepdims=True)
+        positive = total > 0
+        if positive.all():  # as in most sweeps of most games
+            matched: FloatArray = predicted / total
         else:
-            matched = np.where(there, foretold / np.where(there, total, 1.0), even)
+            matched = np.where(positive, predicted / np.where(positive, total, 1.0), even)
         return matched
 
 
@@ -118,5 +118,5 @@ def _stationary(advice: FloatArray) -> FloatArray:
     left[..., -1, :] = 1.0  # the equations are dependent: one gives way to Σ p = 1
     right = np.zeros((*advice.shape[:-1], 1))
     right[..., -1, :] = 1.0
-    found: FloatArray = np.maximum(np.linalg.solve(left, right)[..., 0], 0.0)
-    return found
+    p: FloatArray = np.maximum(np.linalg.solve(left, right)[..., 0], 0.0)
+    return p

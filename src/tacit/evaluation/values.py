@@ -1,19 +1,19 @@
-"""What a Markov policy is worth, and the best that one agent can do by leaving it while the others stay.
+"""Values of a Markov policy, and of each agent's best deviation from it while the others keep to it.
 
-All exact figures come from two passes over a game, of any kind. [Mao2022, eqn:value] Backwards, the game is asked what
-each own action pays where the policy follows, and where a deviation follows; forwards, where play goes. Policies may
-come many at once: then everything has their axes in front.
+All exact figures come from two passes over a game, of any kind. [Mao2022, eqn:value] The backward pass computes what
+each action of an agent pays where the policy follows, and where a deviation follows; the forward pass, the occupancy.
+Several policies may be evaluated at once: then all arrays have their axes in front.
 
-A discounted game is one step that is followed by itself. What follows it is found first (`settle`): V by elimination
+A discounted game is one step that is followed by itself. What follows it is computed first (`settle`): V by elimination
 from (I − γP_π)·V = r_π, the best deviation by policy iteration, both confirmed by value iteration, whose last change
 bounds the error: at most 1e-12 of span/(1 − γ), or as near as rounding allows. Then the pass has its one step.
 
-Of deviations there are three kinds. [Mao2022, def:CCE and after]
+There are three kinds of deviations. [Mao2022, def:CCE and after]
 
 - nash: the others play a product policy; the deviator faces an MDP.
-- cce: the others play their marginal of a correlated policy; the deviator ignores its own part, again an MDP.
-- ce: the deviator hears its own part b of the joint draw and plays ψ(b); the best swap is chosen for each
-  (h, s, b) alone, because what it heard says nothing about later draws.
+- cce: the others play their marginal of a correlated policy; the deviator ignores its recommendation, again an MDP.
+- ce: the deviator is recommended b and plays ψ(b); the best swap is chosen for each (h, s, b) alone, because a
+  recommendation says nothing about later draws.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -32,15 +33,15 @@ from tacit.games.exact import ExactGame, Rows, check_exact, is_joint, stack_rows
 from tacit.policies.base import Policy
 from tacit.policies.markov import MarkovPolicy, check_policy
 
-#: What all play at a step.
+#: The rows that all play at a step.
 Play = Callable[[int], Rows]
 
 
 class Step(NamedTuple):
     """One step of the backward pass.
 
-    Payoffs are of own actions, and of a correlated policy [..., N, S, A, A] as `ExactGame.payoffs` has them: told the
-    first action, the agent plays the second.
+    Payoffs are of each agent's actions; of a correlated policy [..., N, S, A, A] as `ExactGame.payoffs` has them: the
+    agent is recommended the first action and plays the second.
     """
 
     h: int
@@ -52,37 +53,36 @@ class Step(NamedTuple):
 
 
 def prepare(game: ExactGame, policy: MarkovPolicy) -> tuple[ExactGame, Play]:
-    """Check that a Markov policy fits a game; return the game as it answers for it, and what is played at each step."""
+    """Check that a Markov policy fits a game; return the game that evaluates it, and the rows of each step."""
     check_policy(policy)
     policy.check_fits(game)
     return (game, policy.at) if policy.product else (game.tabular(), lambda h: policy.at(h)[0])
 
 
 def tables(probs: Sequence[FloatArray]) -> Play:
-    """Return what tables [H, ..., S, A_i], one for each agent, play at each step."""
-    return lambda h: [own[h] for own in probs]
+    """Return the rows of each step of the agents' tables [H, ..., S, A_i]."""
+    return lambda h: [table[h] for table in probs]
 
 
 def backward(
     game: ExactGame, rows_at: Play, kind: str | None = None, *, fixed: IntArray | None = None
 ) -> Iterator[Step]:
-    """Yield the steps from the last to the first, with the values of what is played and of a deviation from it.
+    """Yield steps from the last to the first, with values of policy and deviation.
 
-    The deviation is the best of a kind, or plays fixed actions [N, H, S, told] where all draw independently; `told` has
-    an entry for each own action that may be told, or one for all. Both continuations are asked for at once, which is
-    what costs.
+    The deviation is the best of a kind, or plays fixed actions [N, H, S, B] where all draw independently: one for each
+    recommended action, or B = 1. Both continuations are computed in one product with P, which is what costs.
     """
     following = None if game.discount is None else settle(game, rows_at(0), kind)
     for h in reversed(range(game.horizon)):
         rows = rows_at(h)
-        found = game.payoffs(h, rows, following)
-        stay, leave = (found, found) if following is None or kind is None else found
-        V = average(stay, rows)
+        both = game.payoffs(h, rows, following)
+        payoffs, gains = (both, both) if following is None or kind is None else both
+        V = average(payoffs, rows)
         if fixed is not None:
-            best = _play_fixed(game, leave, fixed[:, h])
+            best = _play_fixed(game, gains, fixed[:, h])
         else:
-            best = V if kind is None else deviate(rows, leave, kind)
-        yield Step(h, rows, stay, V, leave, best)
+            best = V if kind is None else deviate(rows, gains, kind)
+        yield Step(h, rows, payoffs, V, gains, best)
         following = V if kind is None else np.array([V, best])
 
 
@@ -92,23 +92,37 @@ def forward(game: ExactGame, rows_at: Play, initial: FloatArray | None = None) -
     In a discounted game it is the expected number of visits Σ_t γ^t·P(s_t = s), which add up to 1/(1 − γ).
     """
     memory.require(memory.floats(game.horizon, game.states), "the occupancy of the policy")
-    there = [game.initial if initial is None else initial]
+    d = [game.initial if initial is None else initial]
     if game.discount is not None:
-        there = [count_visits(game, rows_at(0), there[0])]
+        d = [count_visits(game, rows_at(0), d[0])]
     for h in range(game.horizon - 1):
-        there.append(game.push(h, rows_at(h), there[-1]))
-    return np.stack(np.broadcast_arrays(*there), axis=-2)
+        d.append(game.push(h, rows_at(h), d[-1]))
+    return np.stack(np.broadcast_arrays(*d), axis=-2)
+
+
+#: Games with their rewards shifted; None where they need not be.
+_SHIFTED: WeakKeyDictionary[ExactGame, tuple[ExactGame, FloatArray] | None] = WeakKeyDictionary()
+
+
+def shift_rewards(game: ExactGame) -> tuple[ExactGame, FloatArray]:
+    """Return the game in which gaps are computed, and what its rewards lack, [N].
+
+    Rewards far from 0 are shifted by each agent's least: 1e12 is worth the same to all policies, and costs 12 digits.
+    """
+    if game not in _SHIFTED:
+        _SHIFTED[game] = game.shift_rewards()
+    return _SHIFTED[game] or (game, np.zeros(game.agents))
 
 
 def largest_return(game: ExactGame) -> float:
-    """Return what the return of an episode is at most, in absolute value: rounding is relative to it."""
+    """Return the largest possible return, in absolute value: rounding is relative to it."""
     return game.effective_horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
 
 
 def average(payoffs: FloatArray, rows: Rows) -> FloatArray:
-    """Return what `rows` bring, [..., N, S], of the payoffs of own actions."""
+    """Return the expected payoffs [..., N, S] of `rows`."""
     if is_joint(rows):
-        followed: FloatArray = np.einsum("...aa->...", payoffs)  # whoever is told a plays a
+        followed: FloatArray = np.einsum("...aa->...", payoffs)  # recommended a, an agent plays a
         return followed
     mean: FloatArray = np.einsum("...nsa,...nsa->...ns", payoffs, stack_rows(rows))
     return mean
@@ -116,34 +130,34 @@ def average(payoffs: FloatArray, rows: Rows) -> FloatArray:
 
 def deviate(rows: Rows, gains: FloatArray, kind: str) -> FloatArray:
     """Return what the best deviations of a kind get, [..., N, S]: who draws independently learns nothing from it."""
-    best: FloatArray = best_when_told(gains, kind) if is_joint(rows) else gains.max(axis=-1)
+    best: FloatArray = best_when_recommended(gains, kind) if is_joint(rows) else gains.max(axis=-1)
     return best
 
 
 def choose(rows: Rows, gains: FloatArray, kind: str) -> IntArray:
-    """Return what the best deviations play, [..., N, S]; of ce from a joint draw [N, S, A], for each that is told."""
+    """Return the actions [..., N, S] of the best deviations; [N, S, A] by recommendation for ce and a joint draw."""
     ignores = is_joint(rows) and kind != "ce"
     chosen: IntArray = (gains.sum(axis=-2) if ignores else gains).argmax(axis=-1)
     return chosen
 
 
-def best_when_told(gains: FloatArray, kind: str) -> FloatArray:
-    """Return the best of payoffs [..., told, played]: for ce, of each action that is told, otherwise whatever it is."""
+def best_when_recommended(gains: FloatArray, kind: str) -> FloatArray:
+    """Return the best of payoffs [..., recommended, played]: for ce by recommendation, otherwise one action for all."""
     best: FloatArray = gains.max(axis=-1).sum(axis=-1) if kind == "ce" else gains.sum(axis=-2).max(axis=-1)
     return best
 
 
 def _play_fixed(game: ExactGame, gains: FloatArray, fixed: IntArray) -> FloatArray:
-    """Return what fixed actions [N, S, told] get, [N, S]: the mean over what may be told, or one for all."""
+    """Return the payoffs [N, S] of fixed actions [N, S, B]: the mean over recommended actions, or one for all."""
     picked = np.take_along_axis(gains[:, :, None], fixed[..., None], axis=-1)[..., 0]
-    told = np.arange(fixed.shape[-1]) < np.array(game.actions)[:, None, None]
-    mean: FloatArray = np.average(picked, axis=-1, weights=np.broadcast_to(told, picked.shape))
+    possible = np.arange(fixed.shape[-1]) < np.array(game.actions)[:, None, None]
+    mean: FloatArray = np.average(picked, axis=-1, weights=np.broadcast_to(possible, picked.shape))
     return mean
 
 
 # what follows a step that is followed by itself -----------------------------------------------------------------------
 
-#: States up to which values are found by elimination, whatever the discount, and at most; of more, by iteration alone.
+#: States up to which values are eliminated, whatever the discount, and at most; of more, by iteration alone.
 #: Measured: with 3000 states and γ = 0.95 elimination takes 15 times as long; iterations grow with 1/(1 − γ).
 FEW, MOST = 300, 2000
 
@@ -152,7 +166,7 @@ _ERROR, _ROUNDS = 1e-12, 100
 
 
 def settle(game: ExactGame, rows: Rows, kind: str | None) -> FloatArray:
-    """Return the values [..., N, S] of playing `rows` for ever, and with a deviation [2, ..., N, S], its values beside.
+    """Return the values [..., N, S] of `rows` for ever; with a deviation [2, ..., N, S].
 
     >>> import tacit
     >>> game = tacit.TabularGame([[[1.0], [1.0]]], [[[3.0, 4.0]]], 0, discount=0.75)
@@ -161,10 +175,10 @@ def settle(game: ExactGame, rows: Rows, kind: str | None) -> FloatArray:
     """
 
     def after(following: FloatArray) -> FloatArray:
-        found = game.payoffs(0, rows, following)
+        payoffs = game.payoffs(0, rows, following)
         if kind is None:
-            return average(found, rows)
-        return np.array([average(found[0], rows), deviate(rows, found[1], kind)])
+            return average(payoffs, rows)
+        return np.array([average(payoffs[0], rows), deviate(rows, payoffs[1], kind)])
 
     paid = average(game.payoffs(0, rows, None), rows)
     V = np.zeros_like(paid)
@@ -175,15 +189,15 @@ def settle(game: ExactGame, rows: Rows, kind: str | None) -> FloatArray:
     return iterate(after, following, _ERROR * (high - low))
 
 
-def iterate(renew: Callable[[FloatArray], FloatArray], found: FloatArray, enough: float) -> FloatArray:
-    """Renew values until they change by no more than `enough`, or by rounding alone: then no less than before."""
+def iterate(renew: Callable[[FloatArray], FloatArray], values: FloatArray, tolerance: float) -> FloatArray:
+    """Renew values until they change by at most a tolerance, or by rounding alone: then no less than before."""
     last = np.inf
     while True:
-        renewed = renew(found)
-        change = float(np.abs(renewed - found).max())
-        found = renewed
-        if change <= enough or change >= last:
-            return found
+        renewed = renew(values)
+        change = float(np.abs(renewed - values).max())
+        values = renewed
+        if change <= tolerance or change >= last:
+            return values
         last = change
 
 
@@ -203,23 +217,23 @@ def _improve(game: ExactGame, rows: Rows, V: FloatArray, kind: str) -> FloatArra
         if np.array_equal(choices, before):
             break
         before = choices
-        moved = [leave(rows, i, own) for i, own in enumerate(np.moveaxis(choices, V.ndim - 2, 0))]
-        paid = np.stack([average(game.payoffs(0, own, None), own)[..., i, :] for i, own in enumerate(moved)], axis=-2)
-        best = _eliminate(np.stack([walk(game, own) for own in moved], axis=-3), paid)
+        each = [with_deviation(rows, i, actions) for i, actions in enumerate(np.moveaxis(choices, V.ndim - 2, 0))]
+        paid = np.stack([average(game.payoffs(0, new, None), new)[..., i, :] for i, new in enumerate(each)], axis=-2)
+        best = _eliminate(np.stack([walk(game, new) for new in each], axis=-3), paid)
     return best
 
 
-def leave(rows: Rows, i: int, choices: IntArray) -> Rows:
-    """Return `rows` where agent i plays `choices` [..., S] instead, or [S, A] for each action that it is told."""
+def with_deviation(rows: Rows, i: int, choices: IntArray) -> Rows:
+    """Return `rows` where agent i plays `choices` [..., S] instead, or [S, A] by recommended action."""
     if not is_joint(rows):
-        own = np.zeros(np.broadcast_shapes(rows[i].shape, (*choices.shape, 1)))
-        np.put_along_axis(own, choices[..., None], 1.0, axis=-1)
-        return [own if j == i else other for j, other in enumerate(rows)]
-    told = np.moveaxis(rows, 1 + i, 1)
-    moved, every = np.zeros_like(told), np.arange(len(told))
-    for b in range(told.shape[1]):
-        moved[every, choices if choices.ndim == 1 else choices[:, b]] += told[:, b]
-    return np.moveaxis(moved, 1, 1 + i)
+        pure = np.zeros(np.broadcast_shapes(rows[i].shape, (*choices.shape, 1)))
+        np.put_along_axis(pure, choices[..., None], 1.0, axis=-1)
+        return [pure if j == i else other for j, other in enumerate(rows)]
+    recommended = np.moveaxis(rows, 1 + i, 1)
+    played, every = np.zeros_like(recommended), np.arange(len(recommended))
+    for b in range(recommended.shape[1]):
+        played[every, choices if choices.ndim == 1 else choices[:, b]] += recommended[:, b]
+    return np.moveaxis(played, 1, 1 + i)
 
 
 def walk(game: ExactGame, rows: Rows) -> FloatArray:
@@ -230,19 +244,19 @@ def walk(game: ExactGame, rows: Rows) -> FloatArray:
 
 def count_visits(game: ExactGame, rows: Rows, initial: FloatArray) -> FloatArray:
     """Return the expected visits [..., S] from an initial distribution, discounted."""
-    there: FloatArray = initial
+    visits: FloatArray = initial
     if _eliminates(game):
         onward = walk(game, rows)
-        there = _eliminate(np.swapaxes(onward, -1, -2), np.broadcast_to(initial, onward.shape[:-1]))
-    enough = _ERROR / game.effective_horizon / game.states  # so that the changes of all states add up to no more
-    return iterate(lambda known: initial + game.push(0, rows, known), there, enough)
+        visits = _eliminate(np.swapaxes(onward, -1, -2), np.broadcast_to(initial, onward.shape[:-1]))
+    tolerance = _ERROR / game.effective_horizon / game.states  # so that the changes of all states add up to no more
+    return iterate(lambda visits: initial + game.push(0, rows, visits), visits, tolerance)
 
 
 def _eliminate(matrix: FloatArray, right: FloatArray) -> FloatArray:
     """Solve (I − matrix)·x = right for matrices [..., S, S] and right sides [..., S]."""
     system: Any = np.eye(matrix.shape[-1]) - matrix
-    found: FloatArray = np.linalg.solve(system, right[..., None])[..., 0]
-    return found
+    x: FloatArray = np.linalg.solve(system, right[..., None])[..., 0]
+    return x
 
 
 # of one policy, all steps ---------------------------------------------------------------------------------------------
@@ -314,7 +328,7 @@ def policy_values(game: ExactGame, policy: MarkovPolicy) -> PolicyValues:
 
 
 def follow_on(game: ExactGame, V: FloatArray) -> FloatArray:
-    """Write into values [N, H + 1, S] what follows the last step, which is nothing but in a discounted game."""
+    """Write into values [N, H + 1, S] what follows the last step of a discounted game."""
     if game.discount is not None:
         V[:, 1] = V[:, 0]
     return V
@@ -368,8 +382,7 @@ class Deviations:
     >>> import tacit
     >>> from tacit.evaluation import deviations
     >>> game = tacit.make("prisoners-dilemma")
-    >>> found = deviations(game, tacit.MarkovPolicy.uniform(game), "nash")
-    >>> found.choices[0].tolist()
+    >>> deviations(game, tacit.MarkovPolicy.uniform(game), "nash").choices[0].tolist()
     [[1]]
     """
 
@@ -400,29 +413,29 @@ def deviations(game: ExactGame, policy: MarkovPolicy, kind: str) -> Deviations:
     >>> import tacit
     >>> from tacit.evaluation import deviations
     >>> game = tacit.make("matching-pennies")
-    >>> found = deviations(game, tacit.MarkovPolicy.uniform(game), "nash")
-    >>> bool((found.best == found.V).all())
+    >>> best = deviations(game, tacit.MarkovPolicy.uniform(game), "nash")
+    >>> bool((best.best == best.V).all())
     True
     """
     backwards = steps(game, policy, kind)
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the policy")
     best = np.zeros_like(V)
-    found = []
+    by_step = []
     for step in backwards:
         V[:, step.h], best[:, step.h] = step.V, step.best
-        found.append(choose(step.rows, step.gains, kind))
-    choices = np.stack(found[::-1], axis=1)  # [N, H, S], or [N, H, S, A]
-    told = choices.ndim == 4
+        by_step.append(choose(step.rows, step.gains, kind))
+    choices = np.stack(by_step[::-1], axis=1)  # [N, H, S], or [N, H, S, A]
+    swaps = choices.ndim == 4
     return Deviations(
         kind,
         follow_on(game, V),
         follow_on(game, best),
-        tuple(own[..., :a] if told else own for own, a in zip(choices, game.actions, strict=True)),
+        tuple(actions[..., :a] if swaps else actions for actions, a in zip(choices, game.actions, strict=True)),
     )
 
 
 def steps(game: ExactGame, policy: MarkovPolicy, kind: str) -> Iterator[Step]:
-    """Yield the steps of the backward pass over a policy and each agent's best deviation of a kind."""
+    """Yield the steps of the backward pass over a policy and the best deviations."""
     prepared = prepare(game, policy)
     check_kind(policy, kind)
     return backward(*prepared, kind)
@@ -432,7 +445,7 @@ def check_kind(policy: Policy, kind: str) -> None:
     """Raise unless a policy has a gap of this kind."""
     check.choice("gap", kind, KINDS)
     if kind == "nash" and not policy.product:
-        raise TacitError("a nash gap needs a product policy, and this one is correlated; use gap='cce' or gap='ce'")
+        raise TacitError("gap must be 'cce' or 'ce' for a correlated policy; got 'nash', which needs a product policy")
 
 
 @dataclass(frozen=True)
@@ -451,7 +464,7 @@ class BestResponse:
     --------
     >>> import tacit
     >>> game = tacit.make("stag-hunt")
-    >>> tacit.best_response(game, tacit.MarkovPolicy.deterministic([[[0]], [[0]]], game.actions), 0).value
+    >>> tacit.evaluation.best_response(game, tacit.MarkovPolicy.deterministic([[[0]], [[0]]], game.actions), 0).value
     4.0
     """
 
@@ -461,7 +474,7 @@ class BestResponse:
 
 
 def best_response(game: ExactGame, policy: MarkovPolicy, agent: int) -> BestResponse:
-    """Compute one agent's best response; to a correlated policy, one that ignores its own part of the draw.
+    """Compute one agent's best response; to a correlated policy, one that ignores recommendations.
 
     Parameters
     ----------
@@ -477,10 +490,10 @@ def best_response(game: ExactGame, policy: MarkovPolicy, agent: int) -> BestResp
     --------
     >>> import tacit
     >>> game = tacit.make("prisoners-dilemma")
-    >>> tacit.best_response(game, tacit.MarkovPolicy.uniform(game), 0).actions
+    >>> tacit.evaluation.best_response(game, tacit.MarkovPolicy.uniform(game), 0).actions
     array([[1]])
     """
     check_exact(game)
     i = check.integer("agent", agent, least=0, most=game.agents - 1)
-    found = deviations(game, policy, "cce")
-    return BestResponse(found.choices[i], found.best[i], float(dot(found.best[i, 0], game.initial)))
+    best = deviations(game, policy, "cce")
+    return BestResponse(best.choices[i], best.best[i], float(dot(best.best[i, 0], game.initial)))

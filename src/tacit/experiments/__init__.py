@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from tacit.experiments.comparison import Comparison, compare
-from tacit.experiments.dispatch import run_all
-from tacit.experiments.progress import Progress
 from tacit.experiments.results import Group, Outcome, Results, Summary, summarize
-from tacit.experiments.runner import learn_seeds, run_experiment, run_job
+from tacit.experiments.runner import Progress, run_experiment
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec, RunSpec
-from tacit.experiments.tuning import Tuned, tune
 
 __all__ = [
     "Comparison",
@@ -21,12 +18,7 @@ __all__ = [
     "Results",
     "RunSpec",
     "Summary",
-    "Tuned",
     "compare",
-    "learn_seeds",
-    "run_all",
     "run_experiment",
-    "run_job",
     "summarize",
-    "tune",
 ]

@@ -23,7 +23,7 @@ EPISODES = (1_000, 10_000, 100_000)
 def check_entry(entry: Entry, game: Any = None) -> list[dict[str, Any]]:
     """Compare all figures of an entry with what the oracle gives."""
     game = entry.make() if game is None else game
-    found = []
+    checks = []
     for figure in entry.figures:
         began = time.perf_counter()
         ours = np.atleast_1d(np.asarray(answer(game, figure), dtype=float))
@@ -31,7 +31,7 @@ def check_entry(entry: Entry, game: Any = None) -> list[dict[str, Any]]:
         if stated.size == 1 < ours.size:
             ours = ours.sum(keepdims=True)
         off = float(np.abs(ours - stated).max())
-        found.append(
+        checks.append(
             {
                 "question": figure.question,
                 "stated": stated.tolist(),
@@ -42,7 +42,7 @@ def check_entry(entry: Entry, game: Any = None) -> list[dict[str, Any]]:
                 "seconds": round(time.perf_counter() - began, 3),
             }
         )
-    return found
+    return checks
 
 
 def answer(game: Any, figure: Figure) -> Any:
@@ -51,7 +51,9 @@ def answer(game: Any, figure: Figure) -> Any:
     kind, _, agent = concept.partition(":")
     match kind:
         case "gap" | "values":
-            policy = MarkovPolicy([np.tile(np.array(own, dtype=float), (game.horizon, 1, 1)) for own in figure.policy])
+            policy = MarkovPolicy(
+                [np.tile(np.array(probs, dtype=float), (game.horizon, 1, 1)) for probs in figure.policy]
+            )
             return getattr(evaluate(game, policy), kind)
         case "equilibria":
             return len(equilibria(game))

@@ -64,17 +64,6 @@ class Batch(Generic[T]):
     results: list[T | Failure | None]
     interrupted: bool
 
-    @property
-    def done(self) -> dict[int, T]:
-        """The results of the jobs that returned one, by their numbers."""
-        failed = self.failures
-        return {k: one for k, one in enumerate(self.results) if one is not None and k not in failed}  # type: ignore[misc]
-
-    @property
-    def failures(self) -> dict[int, Failure]:
-        """The failures of the others that had begun, by their numbers."""
-        return {k: one for k, one in enumerate(self.results) if isinstance(one, Failure)}
-
 
 class JobHandler:
     """What happens in this process before, during and after jobs; `items` are what they are given.
@@ -93,7 +82,7 @@ class JobHandler:
         """Return whether a job is to run."""
         return True
 
-    def began(self, k: int, where: str) -> None:
+    def began(self, k: int) -> None:
         """Take note that a worker has begun."""
 
     def event(self, k: int, event: Event) -> None:
@@ -177,7 +166,7 @@ class Dispatcher:
 
     def _fill(self) -> None:
         """Start as many jobs as there is room for."""
-        room = self._backend.capacity() - len(self._running) if self._waiting or self._again else 0
+        room = self._backend.capacity - len(self._running) if self._waiting or self._again else 0
         while self._again and room > 0:
             one = self._again.popleft()
             self._start(one.key[0], one.item, one.begun)
@@ -211,11 +200,9 @@ class Dispatcher:
             return
         match message:
             case Began(where):
-                if one.where:  # the backend itself has given it to another
-                    self._handler.lost(k, one.where)
                 one.begun, one.where = one.begun + 1, where
                 one.deadline = self._deadline(_GETTING_READY)
-                self._handler.began(k, where)
+                self._handler.began(k)
             case Prepared():
                 one.deadline = self._deadline()
             case Ended(result):
@@ -264,12 +251,9 @@ class Dispatcher:
             self._backend.kill(one.key)
             self._end(k, None)
         for k, one in [(k, one) for k, one in self._running.items() if now > one.deadline]:
-            if not self._backend.has(one.key):  # its worker died: what counts is when the next one begins
-                one.deadline = math.inf
-                continue
             self._backend.kill(one.key)
-            told = f"it ran for more than {self._timeout:g} s, the timeout"
-            self._end(k, None if self._stopping else _failure(TacitError(told), happened=True))
+            sentence = f"it ran for more than {self._timeout:g} s, the timeout"
+            self._end(k, None if self._stopping else _failure(TacitError(sentence), happened=True))
 
     def _deadline(self, more: float = 0.0) -> float:
         """Return when a job that begins now has to be done."""
@@ -338,7 +322,7 @@ def run_all(
         A function of (item, watcher); anywhere but on threads it must pickle.
     items : sequence
     on : str or Executor
-        "threads", "threads:4", "processes", "processes:4", "ray", "ray:ADDRESS", "dask", "dask:ADDRESS".
+        "threads", "threads:4", "processes", "processes:4", "ray:ADDRESS", "dask:ADDRESS".
     workers : int, optional
         How many at once; the number of cores, or what the cluster has, if not given.
     watch : callable, optional
@@ -356,11 +340,11 @@ def run_all(
 
     Examples
     --------
-    >>> from tacit.experiments import run_all
+    >>> from tacit.experiments.dispatch import run_all
     >>> run_all(lambda n, watch: 2 * n, [1, 2, 3]).results
     [2, 4, 6]
     """
     where = backends.parse(on, workers)
     if timeout is not None:
-        check.positive("timeout", timeout)
+        timeout = check.positive("timeout", timeout)
     return dispatch(partial(where.open, setup), job, JobHandler(items, watch, done), timeout=timeout)

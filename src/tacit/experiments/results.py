@@ -7,7 +7,6 @@ seeds: mean, standard deviation, and a bootstrap interval from a fixed seed.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import math
 import os
 import platform
@@ -21,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit import games
-from tacit.core import files
+from tacit.core import check, files, hooks
 from tacit.core.display import Document, count
 from tacit.core.errors import TacitError
 from tacit.engine import Run
@@ -81,20 +80,20 @@ def summarize(values: npt.ArrayLike) -> Summary:
     >>> summarize([1.0, 2.0, 3.0]).mean
     2.0
     """
-    x = np.asarray(values, dtype=float)
+    x = check.array("values", values)
     if x.ndim != 1 or not len(x):
-        raise TacitError(f"values has shape {x.shape}; it must be one number for each seed")
+        raise TacitError(f"values must be one number for each seed; got shape {x.shape}")
     if len(x) == 1:
         return Summary(float(x[0]), 0.0, (float(x[0]), float(x[0])), 1)
     from scipy.stats import bootstrap  # it takes longer to import than all the rest
 
-    found = bootstrap((x,), np.mean, n_resamples=RESAMPLES, method="percentile", rng=np.random.default_rng(0))
-    low, high = found.confidence_interval
+    bootstrapped = bootstrap((x,), np.mean, n_resamples=RESAMPLES, method="percentile", rng=np.random.default_rng(0))
+    low, high = bootstrapped.confidence_interval
     return Summary(float(x.mean()), float(x.std(ddof=1)), (float(low), float(high)), len(x))
 
 
 #: Where gaps come from, the surest first.
-SOURCES = ("exact", "certificate", "model", "model-free", "estimate")
+SOURCES = ("exact", "certificate", "model-free", "estimate")
 
 
 def gap_words(kind: str, source: str) -> str:
@@ -218,10 +217,10 @@ class Outcome:
         return self.spec.label
 
     def __repr__(self) -> str:
-        told = f"{self.label!r} on {self.spec.game.name!r}, seed {self.spec.seed}, {self.episodes} episodes"
+        text = f"{self.label!r} on {self.spec.game.name!r}, seed {self.spec.seed}, {self.episodes} episodes"
         if self.gap is not None:
-            told += f", {self.gap.kind} gap {gap_sign(self.gap.source)} {max(self.gap.upper):.4g}"
-        return f"Outcome({told})"
+            text += f", {self.gap.kind} gap {gap_sign(self.gap.source)} {max(self.gap.upper):.4g}"
+        return f"Outcome({text})"
 
 
 def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float]) -> Outcome:
@@ -341,22 +340,22 @@ class Group:
     @property
     def scale(self) -> float:
         """The size of rewards and values; what is far below it is rounding."""
-        known = [size for one in self.outcomes for size in (*one.reward, *(one.value or ()))]
-        return float(max(abs(size) for size in [*known, *(one.gap.most or 0.0 for one in self.outcomes if one.gap)]))
+        sizes = [size for one in self.outcomes for size in (*one.reward, *(one.value or ()))]
+        return float(max(abs(size) for size in [*sizes, *(one.gap.most or 0.0 for one in self.outcomes if one.gap)]))
 
     def advice(self) -> list[str]:
         """Return what is wrong, each kind once, with the words of the first seed and how many others it is true of."""
-        found: dict[str, list[str]] = {}
+        texts_by_kind: dict[str, list[str]] = {}
         for one in self.outcomes:
             for kind, text in one.advice:
-                found.setdefault(kind, []).append(text)
-        return [f"{texts[0]}{_others(len(texts), len(self.outcomes))}" for texts in found.values()]
+                texts_by_kind.setdefault(kind, []).append(text)
+        return [f"{texts[0]}{_others(len(texts), len(self.outcomes))}" for texts in texts_by_kind.values()]
 
     def gap_kind(self, candidate: str = "best") -> tuple[str, str]:
         """Return the kind of the runs' gaps and where they come from, the weakest where seeds differ; "" for none."""
         gaps = [one.gap if candidate == "best" else one.candidates.get(candidate, one.gap) for one in self.outcomes]
-        known = [gap for gap in gaps if gap is not None]
-        weakest = max(known, key=lambda gap: SOURCES.index(gap.source), default=None)
+        gaps_known = [gap for gap in gaps if gap is not None]
+        weakest = max(gaps_known, key=lambda gap: SOURCES.index(gap.source), default=None)
         return ("", "") if weakest is None else (weakest.kind, weakest.source)
 
     def _gap(self) -> dict[str, Any] | None:
@@ -377,12 +376,12 @@ class Group:
 
     def _candidates(self) -> dict[str, Any]:
         names = dict.fromkeys(name for one in self.outcomes for name in one.candidates)
-        found = {}
+        candidates = {}
         for name in names:
             gaps = [one.candidates[name] for one in self.outcomes if name in one.candidates]
             values = [gap.value for gap in gaps if gap.value is not None]
-            found[name] = {**_sizes(gaps), "value": np.mean(values, axis=0).tolist() if values else None}
-        return found
+            candidates[name] = {**_sizes(gaps), "value": np.mean(values, axis=0).tolist() if values else None}
+        return candidates
 
 
 def _sizes(gaps: Sequence[GapOutcome]) -> dict[str, Any]:
@@ -469,11 +468,11 @@ class Results:
         from tacit.experiments import store  # it builds on this file
 
         outcomes: list[Outcome] = []
-        known: set[Any] = set()
-        for given in places:
-            runs = {run.resolve(): run for run in store.directories(files.path(given))}
-            outcomes += sorted((store.load(run) for key, run in runs.items() if key not in known), key=_place)
-            known |= set(runs)
+        loaded: set[Any] = set()
+        for place in places:
+            runs = {run.resolve(): run for run in store.directories(files.path(place))}
+            outcomes += sorted((store.load(run) for key, run in runs.items() if key not in loaded), key=_place)
+            loaded |= set(runs)
         return cls(outcomes, [], False)
 
     def frame(self) -> Any:
@@ -508,9 +507,9 @@ class Results:
     def __repr__(self) -> str:
         games = len({group.game for group in self.groups})
         learners = len({group.learner for group in self.groups})
-        told = f"{count(len(self.outcomes), 'run')}: {count(games, 'game')} × {count(learners, 'learner')}"
-        told += f", {len(self.failures)} failed" if self.failures else ""
-        return f"Results({told}{', interrupted' if self.interrupted else ''})"
+        text = f"{count(len(self.outcomes), 'run')}: {count(games, 'game')} × {count(learners, 'learner')}"
+        text += f", {len(self.failures)} failed" if self.failures else ""
+        return f"Results({text}{', interrupted' if self.interrupted else ''})"
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_() if self.outcomes else f"<pre>{self!r}</pre>"
@@ -540,8 +539,7 @@ class Results:
         -------
         array of axes [games, panels]
         """
-        figures = importlib.import_module("tacit.figures.results")  # of a layer above
-        return figures.plot_groups(self.groups, ax=ax, size=size, **options)
+        return hooks.call("plot_groups", self.groups, ax=ax, size=size, **options)
 
 
 def _place(one: Outcome) -> tuple[float, int]:
@@ -563,18 +561,18 @@ def group_outcomes(outcomes: Sequence[Outcome]) -> list[Group]:
         games[key[0]], learners[key[1]] = game, learner
         runs.setdefault(key, []).append(one)
     called = game_names([game for game, _ in games.values()])
-    told = [(name, params) for name, (_, params) in zip(called, games.values(), strict=True)]
-    shown = dict(zip(games, distinguish(told), strict=True))
+    labelled = [(name, params) for name, (_, params) in zip(called, games.values(), strict=True)]
+    shown = dict(zip(games, distinguish(labelled), strict=True))
     names = dict(zip(learners, distinguish(list(learners.values())), strict=True))
-    return [Group(shown[game], names[learner], held) for (game, learner), held in runs.items()]
+    return [Group(shown[game], names[learner], members) for (game, learner), members in runs.items()]
 
 
 def game_names(games: Sequence[GameSpec]) -> list[str]:
     """Return what people call games: the labels of games, and the name or file of one whose label another has too."""
-    held: dict[str, set[str]] = {}
+    names_by_label: dict[str, set[str]] = {}
     for game in games:
-        held.setdefault(game.label or game.name, set()).add(game.name)
-    return [game.label if game.label and len(held[game.label]) == 1 else game.name for game in games]
+        names_by_label.setdefault(game.label or game.name, set()).add(game.name)
+    return [game.label if game.label and len(names_by_label[game.label]) == 1 else game.name for game in games]
 
 
 def distinguish(named: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
@@ -583,9 +581,9 @@ def distinguish(named: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
     >>> distinguish([("npg", {"eta": 0.1}), ("npg", {"eta": 0.2}), ("pg-storm", {"eta": 0.1})])
     ['npg (eta=0.1)', 'npg (eta=0.2)', 'pg-storm']
     """
-    found = []
+    names = []
     for name, params in named:
         others = [more for other, more in named if other == name]
         differ = [key for key in params if any(more.get(key) != params[key] for more in others)]
-        found.append(f"{name} ({', '.join(f'{key}={params[key]}' for key in differ)})" if differ else name)
-    return found
+        names.append(f"{name} ({', '.join(f'{key}={params[key]}' for key in differ)})" if differ else name)
+    return names

@@ -1,9 +1,7 @@
-"""THE runner: every run of an experiment as a job, stored and resumed where there is a directory for it.
+"""The runner: every run of an experiment as a job, stored and resumed where there is a directory for it.
 
-A job is one run as a pure function of its specification, on whatever machine it happens to be. Learners and bandits
-that the started script itself defines do not travel to Ray, or to a Dask cluster that runs already: worker processes of
-this machine import that script again, as Python's own pools do, those do not. A game that it registers is sent as
-tables.
+Learners and bandits that the started script itself defines do not travel to a cluster: worker processes of this machine
+import that script again, as Python's own pools do, those do not. A game that it registers is sent as tables.
 """
 
 from __future__ import annotations
@@ -11,119 +9,113 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from tacit import bandits, games, learners
 from tacit.core import check, files
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import Registry
-from tacit.engine import Event, Noted, Run, Started, Watcher
-from tacit.engine.checkpoint import Checkpoint
-from tacit.engine.events import Advanced, to_all
-from tacit.environments.engine import CutShort
-from tacit.environments.pettingzoo import NamedEnvironment
+from tacit.engine import Advanced, Event, Noted, Started
+from tacit.engine.events import Compiling, Scouted
 from tacit.experiments import backends, scripts, store
 from tacit.experiments.backends import Where
-from tacit.experiments.dispatch import Failure, JobHandler, dispatch, run_all
-from tacit.experiments.progress import Progress, ProgressWatch
-from tacit.experiments.results import FailedRun, Outcome, Results, outcome
-from tacit.experiments.spec import Experiment, RunSpec, plan, same_game
-from tacit.games.exact import ExactGame
-from tacit.learning import run_learner
-from tacit.options import FIELDS, Options
-
-#: Seconds before a run that another process holds is looked at again.
-_PATIENCE = 0.5
+from tacit.experiments.dispatch import Failure, JobHandler, dispatch
+from tacit.experiments.job import Order, forget_games, pack_game, work
+from tacit.experiments.results import FailedRun, Outcome, Results
+from tacit.experiments.spec import Experiment, RunSpec, plan
+from tacit.options import Options
 
 
-def run_experiment(
-    experiment: Experiment,
-    *,
-    out: str | os.PathLike[str] | None = None,
-    on: str | Executor | None = None,
-    workers: int | None = None,
-    every: float = 30.0,
-    progress: Callable[[Progress], None] | None = None,
-    note: Callable[[str], None] | None = None,
-    timeout: float | None = None,
-    shard: str | None = None,
-) -> Results:
-    """Run every game with every learner and every seed.
+@dataclass(frozen=True)
+class Progress:
+    """Runs and episodes, done and in all.
 
-    Parameters
+    Attributes
     ----------
-    experiment : Experiment
-    out : path, optional
-        Where results go. Runs that are finished there are read instead of run, those that were killed or interrupted
-        are resumed, and those that failed are tried again.
-    on : str or Executor, optional
-        Where runs take place: "threads", "processes", "ray" or "dask", each with a number of workers or an address
-        after a colon (see `run_all`), or any `concurrent.futures.Executor`. By default on threads, and in processes
-        where a game is an environment, which threads cannot play side by side. Results are the same everywhere.
-    workers : int, optional
-        Runs at once; the number of cores, or what the cluster has, if not given.
-    every : float
-        Seconds between two checkpoints of a run.
-    progress : callable, optional
-        Called with a `Progress` now and then.
-    note : callable, optional
-        Called with sentences that people should know while runs take place.
-    timeout : float, optional
-        Seconds that a run may take; one that takes longer is ended and counts as failed. A thread cannot be ended, and
-        is left alone.
-    shard : str, optional
-        "i/n" runs the i-th of n shares, for job arrays without an engine: each share in a process of its own, all with
-        the same `out`, or each with its own to be copied together.
-
-    Returns
-    -------
-    Results
+    done, runs : int
+        Runs that are over, and all.
+    episodes : int
+        Episodes played in all runs.
+    total : int or None
+        Episodes of all runs; none where a gap or the clock ends some of them.
+    failed, running : int
+        Runs that failed, and runs that take place.
 
     Examples
     --------
-    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment
-    >>> small = Experiment("small", 100, (GameSpec("chicken"),), (LearnerSpec("stage-v-cce"),), seeds=2)
-    >>> [one.episodes for one in run_experiment(small).outcomes]
-    [100, 100]
+    >>> from tacit.experiments import Progress
+    >>> Progress(done=1, runs=4, episodes=100, total=400).failed
+    0
     """
-    scripts.require(experiment.name, experiment.scripts)
-    forget_games()
-    if timeout is not None:
-        check.positive("timeout", timeout)
-    runs = plan(experiment, keep=out is not None)
-    if shard is not None:
-        runs = take_shard(shard, runs)
-    where = on or ("processes" if any(not spec.has_tables for spec in runs) else "threads")
-    backend = backends.parse(where, workers)
-    refuse_unavailable(runs, backend)
-    root = None if out is None else files.path(out).absolute()
-    if root is not None:
-        store.make_directory(root)
-    handler = ExperimentHandler(_probes_first(runs), root, progress, note, every=every)
-    opened = partial(backend.open, scripts.WorkerSetup.pack(experiment.scripts))
-    interrupted = False
-    while not interrupted and handler.find_work():
-        interrupted = dispatch(opened, work, handler, timeout=timeout).interrupted or not handler.wait_for_others()
-    return handler.results(runs, interrupted)
+
+    done: int
+    runs: int
+    episodes: int
+    total: int | None
+    failed: int = 0
+    running: int = 0
 
 
-def _probes_first(runs: Sequence[RunSpec]) -> list[RunSpec]:
-    """Put the first run of each game with each learner before all others, so that the time left is soon known."""
-    first = {_kind(spec): spec for spec in reversed(runs)}
-    probes = {spec.hash for spec in first.values()}
-    return [spec for spec in runs if spec.hash in probes] + [spec for spec in runs if spec.hash not in probes]
+class ProgressWatch:
+    """Sums up the events of runs, each by its number.
+
+    A run that a checkpoint or a dead worker interrupted begins again; one that was read from disk just ends.
+    """
+
+    def __init__(
+        self,
+        runs: Sequence[Options],
+        progress: Callable[[Progress], None] | None,
+        note: Callable[[str], None] | None = None,
+    ) -> None:
+        self._progress, self._note, self._options = check.function("progress", progress), note, runs
+        self._total = None if any(one.open for one in runs) else sum(one.most for one in runs)
+        self._episodes = [0] * len(runs)
+        self._running, self._done, self._failed = set[int](), set[int](), set[int]()
+
+    def began(self, k: int) -> None:
+        """Take note that a run has begun, or begun again."""
+        self._running.add(k)
+        self._episodes[k] = 0
+        self._show()
+
+    def __call__(self, k: int, event: Event) -> None:
+        """Take in an event of a run."""
+        match event:
+            case Started(done=done) | Advanced(done):
+                self._episodes[k] = done
+            case Noted(text) | Scouted(text) | Compiling(text):
+                self.note(text)
+        self._show()
+
+    def end(self, k: int, *, good: bool) -> None:
+        """Take note that a run is done or has failed."""
+        self._running.discard(k)
+        (self._done if good else self._failed).add(k)
+        if not self._options[k].open:  # the episodes of an open run are those that were played
+            self._episodes[k] = self._options[k].most
+        self._show()
+
+    def note(self, text: str) -> None:
+        """Pass on what people should know."""
+        if self._note is not None:
+            self._note(text)
+
+    def _show(self) -> None:
+        if self._progress is not None:
+            done, failed, running = len(self._done), len(self._failed), len(self._running)
+            episodes = sum(self._episodes)
+            self._progress(Progress(done, len(self._options), episodes, self._total, failed, running))
 
 
-def _kind(spec: RunSpec) -> str:
-    """Name a game with a learner: what runs that differ in their seeds have in common."""
-    return f"{spec.tables} {spec.game} {spec.learner} {spec.episodes}"
+#: Seconds before a run that another process holds is looked at again.
+_PATIENCE = 0.5
 
 
 class AllFailed(TacitError):
@@ -147,8 +139,8 @@ class ExperimentHandler(JobHandler):
         *,
         every: float,
     ) -> None:
-        super().__init__([Order(spec, None if root is None else root / spec.directory, every) for spec in specs])
-        self._progress = ProgressWatch([(_kind(spec), spec.options) for spec in specs], progress, note)
+        self.items = [Order(spec, None if root is None else root / spec.directory, every) for spec in specs]
+        self._progress = ProgressWatch([spec.options for spec in specs], progress, note)
         self._kept: dict[int, store.RunDirectory] = {}
         self._noted: set[int] = set()
         self._tables: dict[str, bytes] = {}
@@ -171,7 +163,7 @@ class ExperimentHandler(JobHandler):
             if one.spec != spec:  # only labels and the place can differ
                 store.begin(place, spec)
             self._found[k] = replace(one, spec=spec)
-            self._progress.end(k, True)
+            self._progress.end(k, good=True)
             for text in one.notes:
                 self._progress.note(text)
         return bool(self._todo())
@@ -189,12 +181,10 @@ class ExperimentHandler(JobHandler):
             return False
         return True
 
-    def results(self, runs: Sequence[RunSpec], interrupted: bool) -> Results:
-        """Return what has become of all runs, in the order of `runs`."""
-        numbers = {order.spec.hash: k for k, order in enumerate(self.items)}
-        order = [numbers[spec.hash] for spec in runs]
-        outcomes = [self._found[k] for k in order if k in self._found]
-        failures = [FailedRun(self.items[k].spec, self._failed[k].sentence) for k in order if k in self._failed]
+    def results(self, interrupted: bool) -> Results:
+        """Return what has become of all runs, in their order."""
+        outcomes = [self._found[k] for k in sorted(self._found)]
+        failures = [FailedRun(self.items[k].spec, self._failed[k].sentence) for k in sorted(self._failed)]
         faults = [one for one in self._failed.values() if one.happened]
         if not outcomes and not interrupted and not faults and len({one.sentence for one in failures}) == 1:
             raise AllFailed(failures)
@@ -209,16 +199,16 @@ class ExperimentHandler(JobHandler):
             return False
         if order.directory is not None:
             with contextlib.ExitStack() as stack:  # lets go of it, unless the run is to begin
-                kept = stack.enter_context(store.RunDirectory(order.directory, order.spec))
-                if not kept.hold() or kept.begin() is not None:
+                directory = stack.enter_context(store.RunDirectory(order.directory, order.spec))
+                if not directory.hold() or directory.begin() is not None:
                     return False
                 stack.pop_all()
-            self._kept[k] = kept
+            self._kept[k] = directory
         return True
 
-    def began(self, k: int, where: str) -> None:
-        """Tell where it runs."""
-        self._progress.began(k, where)
+    def began(self, k: int) -> None:
+        """Count it among those that run."""
+        self._progress.began(k)
 
     def event(self, k: int, event: Event) -> None:
         """Write it and pass it on."""
@@ -244,8 +234,8 @@ class ExperimentHandler(JobHandler):
 
     def settle(self, k: int, result: store.Delivery) -> Outcome:
         """Store the run."""
-        kept = self._kept.get(k)
-        return result.outcome if kept is None else kept.store(result)
+        directory = self._kept.get(k)
+        return result.outcome if directory is None else directory.store(result)
 
     def end(self, k: int, result: Outcome | Failure | None) -> None:
         """Let go of the directory, and tell how it ended."""
@@ -254,231 +244,86 @@ class ExperimentHandler(JobHandler):
         match result:
             case Failure():
                 self._failed[k] = result
-                self._progress.end(k, False)
+                self._progress.end(k, good=False)
             case Outcome():
                 self._found[k] = result
                 for text in () if k in self._noted else result.notes:  # nothing came on the way
                     self._progress.note(text)
                 if not result.interrupted:
-                    self._progress.end(k, True)
+                    self._progress.end(k, good=True)
 
 
-T = TypeVar("T")
-
-
-def take_shard(shard: object, runs: Sequence[T]) -> list[T]:
-    """Return the i-th of n shares of some runs, of which `shard` is "i/n", counted from 1.
-
-    Seeds come one after the other, so shares have some of every game.
-
-    >>> take_shard("2/3", ["a", "b", "c", "d", "e"])
-    ['b', 'e']
-    """
-    found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", shard) if isinstance(shard, str) else None
-    if found is None:
-        raise TacitError(f"shard is {brief(shard)}; it must be i/n, e.g. 1/8 for the first of eight")
-    index, count = int(found[1]), int(found[2])
-    if not count:
-        raise TacitError(f"shard is {brief(shard)}; there must be at least one share, as in 1/1")
-    if not 1 <= index <= count:
-        raise TacitError(f"shard is {index}/{count}; it must be from 1/{count} to {count}/{count}")
-    return list(runs[index - 1 :: count])
-
-
-def learn_seeds(
-    game: Any, learner: Any, *, seeds: Sequence[int], workers: int | None = None, **given: Any
-) -> list[Run]:
-    """Learn with each seed, as `tacit.learn` does; Ctrl-C keeps what was done of the runs that had begun.
+def run_experiment(
+    experiment: Experiment,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    on: str | Executor | None = None,
+    workers: int | None = None,
+    every: float = 30.0,
+    progress: Callable[[Progress], None] | None = None,
+    note: Callable[[str], None] | None = None,
+    timeout: float | None = None,
+) -> Results:
+    """Run every game with every learner and every seed.
 
     Parameters
     ----------
-    game, learner
-        As for `tacit.learn`.
-    seeds : sequence of int
+    experiment : Experiment
+    out : path, optional
+        Where results go. Runs that are finished there are read instead of run, those that were killed or interrupted
+        are resumed, and those that failed are tried again. Several processes with the same `out` share the runs.
+    on : str or Executor, optional
+        Where runs take place: "threads" or "processes", with a number of workers after a colon or without;
+        "ray:ADDRESS" or "dask:ADDRESS", a cluster that is there ("ray:auto" for the one that Ray finds); or any
+        `concurrent.futures.Executor`. By default on threads, and in processes where a game is an environment, which
+        threads cannot play side by side. Results are the same everywhere.
     workers : int, optional
-        Runs at once; the number of cores if not given.
-    **given
-        Options as for `tacit.learn` (episodes, gap, …), and parameters of the learner.
+        Runs at once; the number of cores, or what the cluster has, if not given.
+    every : float
+        Seconds between two checkpoints of a run.
+    progress : callable, optional
+        Called with a `Progress` now and then.
+    note : callable, optional
+        Called with sentences that people should know while runs take place.
+    timeout : float, optional
+        Seconds that a run may take on threads or in processes; one that takes longer is ended and counts as failed. A
+        thread cannot be ended, and is left alone.
 
     Returns
     -------
-    list of Run
+    Results
 
     Examples
     --------
-    >>> import tacit
-    >>> from tacit.experiments import learn_seeds
-    >>> [run.seed for run in learn_seeds(tacit.make("chicken"), "npg", episodes=10, seeds=[3, 5])]
-    [3, 5]
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment
+    >>> small = Experiment("small", 100, (GameSpec("chicken"),), (LearnerSpec("stage-v-cce"),), seeds=2)
+    >>> [one.episodes for one in run_experiment(small).outcomes]
+    [100, 100]
     """
-    if not len(seeds):
-        raise TacitError("seeds is empty; there must be at least one")
-    options = {key: given.pop(key) for key in FIELDS if key in given}
-    items = [Options(**options, seed=seed) for seed in seeds]
-    batch = run_all(partial(_learn, game, learner, given), items, workers=workers)
-    for failure in batch.failures.values():
-        raise failure.error
-    if not batch.done:
-        raise KeyboardInterrupt
-    return list(batch.done.values())
-
-
-def _learn(game: Any, learner: Any, params: dict[str, Any], options: Options, watch: Watcher | None) -> Run:
-    return run_learner(game, learner, params, options, watch=watch)
-
-
-# one run --------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Order:
-    """A run as it is sent to a worker.
-
-    Attributes
-    ----------
-    spec : RunSpec
-    directory : path, optional
-        Where the run is kept; a worker that sees it, because the disk is shared, keeps the checkpoint there.
-    every : float
-        Seconds between two checkpoints.
-    tables : bytes, optional
-        The game, where the worker has said that it needs it.
-    """
-
-    spec: RunSpec
-    directory: Path | None = None
-    every: float = 30.0
-    tables: bytes | None = None
-
-
-def run_job(
-    spec: RunSpec, directory: Path | None = None, watch: Watcher | None = None, *, every: float = 30.0
-) -> Outcome | None:
-    """Run a specification; with a directory, resume from its checkpoint and store the result.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    directory : path, optional
-    watch : callable, optional
-        Called with every event of the run.
-    every : float
-        Seconds between two checkpoints.
-
-    Returns
-    -------
-    Outcome or None
-        None where another process holds the directory; the outcome of before where the run is finished.
-
-    Examples
-    --------
-    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_job
-    >>> [one] = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run().outcomes
-    >>> run_job(one.spec).value == one.value
-    True
-    """
-    if directory is None:
-        return learn_order(Order(spec), watch).outcome
-    with store.RunDirectory(directory, spec) as kept:
-        if not kept.hold():
-            return None
-        found = kept.begin()
-        if found is None:
-            found = kept.store(learn_order(Order(spec, directory, every), to_all(kept.event, watch)))
-        return found
-
-
-def work(order: Order, watch: Watcher | None) -> store.Delivery | None:
-    """Run an order wherever this is; None where its game's file is not here, or its name not known: send the tables."""
-    try:
-        _have(order.spec, order.tables)
-    except TacitError:
-        name = order.spec.game.name
-        if order.tables is not None or not (games.is_file(name) or _unknown(name)):
-            raise
-        return None
-    return learn_order(order, watch)
-
-
-#: Seconds between two checkpoints of an environment, which may hang: whoever then gives up loses no more than these.
-HANGS = 3.0
-
-
-def learn_order(order: Order, watch: Watcher | None) -> store.Delivery:
-    """Let the agents of an order learn, timed from its first to its last episode; return all that is stored."""
-    spec = order.spec
-    before, began, ended = 0, 0.0, 0.0
-
-    def report(event: Event) -> None:
-        nonlocal before, began, ended
-        match event:
-            case Started(done=done):
-                before, began = done, time.time()
-            case Advanced():  # what follows the last is evaluation, and may be compiled first
-                ended = time.time()
-        if watch is not None:
-            watch(event)
-
-    given: dict[str, Any] = {"watch": report}
-    if order.directory is not None and order.directory.is_dir():
-        place = order.directory / store.CHECKPOINT
-        every = order.every if spec.has_tables else min(order.every, HANGS)
-        given["checkpoint"] = Checkpoint(place, key=spec.hash, every=every, note=lambda text: report(Noted(text)))
-    with contextlib.ExitStack() as stack:
-        game: Any = _game(spec)
-        if not spec.has_tables:  # each run has its own environment
-            given |= game.bounds
-            game = stack.enter_context(game.enter())
-        run = run_learner(game, spec.learner.name, spec.learner.params, spec.options, **given)
-    if not isinstance(run.error, CutShort):
-        run.raise_error()  # what was done up to the last checkpoint is kept
-    found = outcome(spec, run, learned=run.episodes - before, span=(began, ended))
-    return store.Delivery(found, {} if run.interrupted else store.others(run, spec))
-
-
-def pack_game(spec: RunSpec) -> bytes:
-    """Return the game of a run for a worker that does not have its file."""
-    return pickle.dumps(_game(spec))
-
-
-#: Games of the runs of this process, by what they are: runs of the same game share it.
-_GAMES: dict[str, ExactGame | NamedEnvironment] = {}
-_HELD = 16
-
-
-def forget_games() -> None:
-    """Make games anew from here on: a file of the same tables may have other names and notes by now."""
-    _GAMES.clear()
-
-
-def _game(spec: RunSpec) -> ExactGame | NamedEnvironment:
-    key = f"{spec.tables} {spec.game}"
-    return _GAMES.get(key) or _remember(key, same_game(spec))
-
-
-def _have(spec: RunSpec, tables: bytes | None) -> None:
-    """Make the game of a run, or take the one that was sent along."""
-    key = f"{spec.tables} {spec.game}"
-    if tables is None or key in _GAMES:
-        _game(spec)
-        return
-    sent = pickle.loads(tables)
-    if getattr(sent, "digest", None) != spec.tables:
-        raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
-    _remember(key, sent)
-
-
-def _unknown(name: str) -> bool:
-    """Say whether a game was registered by the script that was started, which workers elsewhere do not import."""
-    return games.is_registered(name) and name not in games.REGISTRY
-
-
-def _remember(key: str, game: ExactGame | NamedEnvironment) -> ExactGame | NamedEnvironment:
-    while len(_GAMES) >= _HELD:
-        with contextlib.suppress(KeyError, RuntimeError):  # of another thread
-            del _GAMES[next(iter(_GAMES))]
-    _GAMES[key] = game
-    return game
+    if not isinstance(experiment, Experiment):
+        raise TacitError(f"experiment must be a tacit.Experiment; got {brief(experiment)}")
+    if out is not None:
+        experiment.check_storable()
+    scripts.require(experiment.name, experiment.scripts)
+    forget_games()
+    if timeout is not None:
+        timeout = check.positive("timeout", timeout)
+    runs = plan(experiment, keep=out is not None)
+    if on is None:
+        on = "processes" if any(not spec.has_tables for spec in runs) else "threads"
+    backend = backends.parse(on, workers)
+    refuse_unavailable(runs, backend)
+    if timeout is not None and backend.kind in backends.CLUSTERS:
+        raise TacitError(f"timeout is for threads and processes; leave it out on {backend.kind}")
+    root = None if out is None else files.path(out).absolute()
+    if root is not None:
+        store.make_directory(root)
+    handler = ExperimentHandler(runs, root, progress, note, every=every)
+    opened = partial(backend.open, scripts.WorkerSetup.pack(experiment.scripts))
+    interrupted = False
+    while not interrupted and handler.find_work():
+        interrupted = dispatch(opened, work, handler, timeout=timeout).interrupted or not handler.wait_for_others()
+    return handler.results(interrupted)
 
 
 _MAIN = "__main__"
@@ -486,7 +331,7 @@ _MAIN = "__main__"
 
 def refuse_unavailable(runs: Sequence[RunSpec], where: Where) -> None:
     """Raise if a run needs something that workers of a backend cannot have."""
-    if where.kind != "ray" and not (where.kind == "dask" and where.address):
+    if where.kind not in backends.CLUSTERS:
         return
     needed = {(spec.game.name, spec.learner.name, spec.learner.params.get("bandit")): spec for spec in runs}
     for (game, learner, bandit), spec in needed.items():
@@ -500,8 +345,8 @@ def refuse_unavailable(runs: Sequence[RunSpec], where: Where) -> None:
 
 
 def _of_main(registry: Registry[Any], name: object) -> bool:
-    known = isinstance(name, str) and name in list(registry)
-    return known and getattr(registry.factory(str(name)), "__module__", "") == _MAIN
+    registered = isinstance(name, str) and name in list(registry)
+    return registered and getattr(registry.factory(str(name)), "__module__", "") == _MAIN
 
 
 def _travels(spec: RunSpec) -> bool:

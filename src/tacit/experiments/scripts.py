@@ -47,8 +47,8 @@ def run(paths: Sequence[str]) -> None:
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as error:  # whatever a script raises
             del sys.modules[place.stem]
-            told = one_line(f"{type(error).__name__}: {error}", 200)
-            raise TacitError(f"{path} cannot be imported: {told}") from error
+            reason = one_line(f"{type(error).__name__}: {error}", 200)
+            raise TacitError(f"{path} cannot be imported: {reason}") from error
 
 
 def is_imported(path: str) -> bool:
@@ -95,8 +95,8 @@ class WorkerSetup:
     @classmethod
     def pack(cls, paths: Sequence[str]) -> WorkerSetup:
         """Pack scripts, which have been imported here."""
-        held = tuple((str(Path(path).resolve()), files.read(Path(path))) for path in paths)
-        return cls(_code(), held, tuple(sys.path))
+        contents = tuple((str(Path(path).resolve()), files.read(Path(path))) for path in paths)
+        return cls(_code(), contents, tuple(sys.path))
 
     def __call__(self) -> None:
         """Make this process ready for runs of the one that sent it."""
@@ -111,7 +111,7 @@ class WorkerSetup:
 
 @cache
 def _code() -> str:
-    return f"{package_digest().hex()} numpy {np.__version__}"
+    return f"{package_digest()} numpy {np.__version__}"
 
 
 def _at_hand(path: Path, content: bytes) -> str:

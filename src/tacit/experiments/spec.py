@@ -39,14 +39,13 @@ from tacit._version import __version__
 from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import Registry
-from tacit.environments.adapters import is_environment
+from tacit.environments.adapters import environment, is_environment
 from tacit.environments.pettingzoo import NO_TABLES, PREFIX, NamedEnvironment, is_played, name_environment
 from tacit.experiments import scripts, toml
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.protocol import is_game
-from tacit.learners import DEFAULT, REGISTRY, with_preset
-from tacit.learning import default_for
-from tacit.options import OLD_NAMES, HasOptions, Options
+from tacit.learners import DEFAULT, REGISTRY, default_for, resolve, with_preset
+from tacit.options import FIELDS, HasOptions, Options
 
 if TYPE_CHECKING:
     from tacit.experiments.results import Results
@@ -78,6 +77,8 @@ class GameSpec(NamedSpec):
     params : mapping
     label : str, optional
         What tables and figures call it; the name that a game file holds, if not given.
+    game : game, optional
+        The game itself, where its name is not registered; runs of it cannot be stored.
 
     Examples
     --------
@@ -85,6 +86,8 @@ class GameSpec(NamedSpec):
     >>> tacit.GameSpec("good-state", {"horizon": 5}).params["horizon"]
     5
     """
+
+    game: Any = field(default=None, repr=False, compare=False, metadata={"file": False})
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,8 @@ class LearnerSpec(NamedSpec):
     name : str
     params : mapping
     label : str, optional
+    learner : learner or class, optional
+        The learner itself, where its name is not registered; runs of it cannot be stored.
 
     Examples
     --------
@@ -103,6 +108,8 @@ class LearnerSpec(NamedSpec):
     >>> tacit.LearnerSpec("stage-v-cce", {"bonus": 0.1}, label="the paper's").label
     "the paper's"
     """
+
+    learner: Any = field(default=None, repr=False, compare=False, metadata={"file": False})
 
 
 @dataclass(frozen=True, init=False)
@@ -124,7 +131,7 @@ class Experiment(HasOptions):
         for them to be run: see `tacit.experiments.scripts`.
     options : Options, optional
         All of the following together; those that are given beside it override it.
-    points, certify, keep, gap, seconds, visits_per_stage, prefer, starts
+    points, certify, keep, gap, seconds, visits_per_stage, prefer
         As for `tacit.learn`. With `seconds` results depend on the machine. Each is an attribute too.
 
     Examples
@@ -139,7 +146,7 @@ class Experiment(HasOptions):
     """
 
     name: str
-    options: Options = field(metadata={"keys": {"seed": "first_seed"}})
+    options: Options
     games: tuple[GameSpec, ...] = ()
     learners: tuple[LearnerSpec, ...] = ()
     seeds: int = 1
@@ -156,21 +163,22 @@ class Experiment(HasOptions):
         *,
         scripts: Sequence[str] = (),
         options: Options | None = None,
-        **given: Any,
+        **more: Any,
     ) -> None:
         check.text("name", name, empty=False)
-        check.integer("seeds", seeds)
+        seeds = check.integer("seeds", seeds)
         for script in check.list_of("scripts", scripts, "Python files"):
             check.text("scripts", script, empty=False)
         if first_seed is not None:
-            given["seed"] = check.integer("first_seed", first_seed)
+            more["seed"] = check.integer("first_seed", first_seed)
         if episodes is not None:
-            given["episodes"] = episodes
-        given = {OLD_NAMES.get(key, key): value for key, value in given.items()}
-        held = Options(**given) if options is None else replace(options, **given)
-        check.integer("first_seed", held.seed)
+            more["episodes"] = episodes
+        toml.check_keys(more, FIELDS, "")
+        if options is not None and not isinstance(options, Options):
+            raise TacitError(f"options must be a tacit.options.Options; got {brief(options)}")
+        options = Options(**more) if options is None else replace(options, **more)
         specs = (_specs("games", games, GameSpec), _specs("learners", learners, LearnerSpec))
-        for one, value in zip(fields(self), (name, held, *specs, seeds, tuple(scripts)), strict=True):
+        for one, value in zip(fields(self), (name, options, *specs, seeds, tuple(scripts)), strict=True):
             object.__setattr__(self, one.name, value)
 
     @property
@@ -181,16 +189,42 @@ class Experiment(HasOptions):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Experiment:
         """Read an experiment from a TOML file; game files and scripts in it are looked for beside it."""
-        place = files.path(path)
-        found = toml.load(place, cls)
-        own = [
-            replace(one, name=str(place.parent / one.name)) if games.is_file(one.name) else one for one in found.games
-        ]
-        return replace(found, games=tuple(own), scripts=tuple(str(place.parent / script) for script in found.scripts))
+        file = files.path(path)
+        table = toml.read(file)
+        try:
+            toml.check_keys(table, _keys(), "")
+            for key in ("name", "games"):
+                if key not in table:
+                    raise TacitError(f"{key} is missing")
+            for key, kind in (("games", GameSpec), ("learners", LearnerSpec)):
+                if key in table:
+                    table[key] = _read_specs(key, table[key], kind)
+            table["games"] = [
+                replace(one, name=str(file.parent / one.name)) if games.is_file(one.name) else one
+                for one in table["games"]
+            ]
+            scripts = [
+                str(file.parent / script) for script in check.list_of("scripts", table.pop("scripts", []), "files")
+            ]
+            return cls(**table, scripts=scripts)
+        except TacitError as error:
+            raise TacitError(f"{file}: {error}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the experiment as a TOML file."""
-        files.write(files.path(path), toml.dumps(self).encode())
+        self.check_storable()
+        table = toml.to_table(self)
+        options = {_FILE_NAMES.get(name, name): value for name, value in table.pop("options").items()}
+        files.write(files.path(path), toml.dumps({"name": table.pop("name"), **options, **table}).encode())
+
+    def check_storable(self) -> None:
+        """Raise if a game or a learner is an object, which no file can name."""
+        for game in self.games:
+            if game.game is not None:
+                raise TacitError(f'{game.name} is an object; save it with game.save("mine.npz") and name "mine.npz"')
+        for chosen in self.learners:
+            if chosen.learner is not None:
+                raise TacitError(f"{chosen.name} is an object; add it to tacit.learners.REGISTRY, and name it")
 
     def run(self, **options: Any) -> Results:
         """Run it; `options` are those of `tacit.experiments.run_experiment`."""
@@ -199,7 +233,31 @@ class Experiment(HasOptions):
         return run_experiment(self, **options)
 
 
+#: What options are called in files, where another word says more.
+_FILE_NAMES = {"seed": "first_seed"}
+
 Spec = TypeVar("Spec", GameSpec, LearnerSpec)
+
+
+def _keys() -> list[str]:
+    """Return the keys of an experiment's file."""
+    return ["name", *(_FILE_NAMES.get(name, name) for name in FIELDS), "games", "learners", "seeds", "scripts"]
+
+
+def _read_specs(what: str, entries: object, kind: type[Spec]) -> list[Spec]:
+    """Return specs of a file: tables, or names alone."""
+    specs: list[Spec] = []
+    for k, entry in enumerate(check.list_of(what, entries, "tables")):
+        table = {"name": entry} if isinstance(entry, str) else entry
+        where = f"{what}[{k}]"
+        toml.check_keys(table, ("name", "params", "label"), where)
+        if "name" not in table:
+            raise TacitError(f"{where}.name is missing")
+        try:
+            specs.append(kind(**table))
+        except TacitError as error:
+            raise TacitError(f"{where}.{error}") from None
+    return specs
 
 
 def _specs(what: str, given: object, kind: type[Spec]) -> tuple[Spec, ...]:
@@ -207,26 +265,23 @@ def _specs(what: str, given: object, kind: type[Spec]) -> tuple[Spec, ...]:
     entries = tuple(given) if isinstance(given, list | tuple) else (given,)
     if not entries:
         raise TacitError(f"{what} is empty; there must be at least one")
-    found: list[Spec] = []
+    specs: list[Spec] = []
     for k, given_one in enumerate(entries):
         one = kind(given_one) if type(given_one) is str else given_one
         if not isinstance(one, kind):
             raise TacitError(f"{what}[{k}] is {brief(one)}; it must be {_what_fits(one, kind)}")
-        found.append(one)
-    return tuple(found)
+        specs.append(one)
+    return tuple(specs)
 
 
 def _what_fits(one: object, kind: type[Any]) -> str:
     if kind is LearnerSpec:
         return 'a learner\'s name, or LearnerSpec(name, params), e.g. LearnerSpec("npg", {"eta": 0.1})'
-    told = 'a game\'s name, or GameSpec(name, params), e.g. GameSpec("good-state", {"horizon": 5})'
+    fits = 'a game\'s name, or GameSpec(name, params), e.g. GameSpec("good-state", {"horizon": 5})'
     if hasattr(one, "digest"):  # a game, which a run that is stored or runs elsewhere has to find again
-        told += '; save a game of your own with game.save("mine.npz") and give "mine.npz"'
-    return told
+        fits += '; save a game of your own with game.save("mine.npz") and give "mine.npz"'
+    return fits
 
-
-#: The first keys of a run, in the order in which they are hashed.
-_FIRST = ("episodes", "seed", "points", "keep", "tables")
 
 #: Bytes that planning and waiting take for each run, measured; and columns of a curve, the fewest there are.
 _PER_RUN, _COLUMNS = 6_000, 8
@@ -264,7 +319,7 @@ class RunSpec(HasOptions):
     game: GameSpec
     learner: LearnerSpec
     tables: str
-    options: Options = field(metadata={"keys": {"visits_per_stage": "thin"}})
+    options: Options
     scripts: str = ""
     tacit: str = __version__
     place: int | None = None
@@ -272,13 +327,13 @@ class RunSpec(HasOptions):
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", replace(self.options, episodes=self.options.most))  # as it is hashed
         if self.place is not None:
-            check.integer("place", self.place, least=0)
+            object.__setattr__(self, "place", check.integer("place", self.place, least=0))
 
     @cached_property
     def hash(self) -> str:
         """The hash of everything above but labels and the place, which are for people."""
         game, learner = replace(self.game, label=None), replace(self.learner, label=None)
-        content = toml.dumps(replace(self, game=game, learner=learner, place=None), first=_FIRST)
+        content = toml.dumps(replace(self, game=game, learner=learner, place=None))
         return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
 
     @property
@@ -318,21 +373,21 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
     total = experiment.seeds * len(chosen_games) * len(chosen_learners)
     curve = memory.floats(min(options.points, options.most), _COLUMNS)
     memory.require(total * (_PER_RUN + curve), f"an experiment of {total:,} runs")
-    for given in chosen_games:
-        game = make_game(given)
+    for game_spec in chosen_games:
+        game = make_game(game_spec)
         for chosen in chosen_learners:
-            settings = with_preset(getattr(game, "name", None), chosen.name, chosen.params)
-            REGISTRY.make(chosen.name, **settings)
             first = RunSpec(
                 options=options,
                 tables=game.digest,
-                game=GameSpec(given.name, _game_params(given), given.label or _own_name(given, game)),
-                learner=LearnerSpec(chosen.name, _fill_in(REGISTRY, chosen.name, settings), chosen.label),
+                game=replace(
+                    game_spec, params=_game_params(game_spec), label=game_spec.label or _own_name(game_spec, game)
+                ),
+                learner=_with_defaults(chosen, getattr(game, "name", None)),
                 scripts=scripts.digest(experiment.scripts),
             )
             same = next((run.label for run in runs if run.hash == first.hash), None)
             if same is not None:
-                raise TacitError(f"{given.name} with {first.label} is the same as with {same}; leave one out")
+                raise TacitError(f"{game_spec.name} with {first.label} is the same as with {same}; leave one out")
             alone = len(chosen_games) == len(chosen_learners) == 1
             place = None if alone else len(runs) // experiment.seeds
             each = [replace(options, seed=options.seed + k) for k in range(experiment.seeds)]
@@ -353,23 +408,35 @@ def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> ExactGame:
     return check_exact(same_game(spec))
 
 
-def make_game(given: GameSpec) -> ExactGame | NamedEnvironment:
+def _with_defaults(chosen: LearnerSpec, game: str | None) -> LearnerSpec:
+    """Return a learner, checked, with the defaults of its parameters filled in."""
+    if chosen.learner is not None:
+        resolve(chosen.learner, chosen.params, game)
+        return chosen
+    params = with_preset(game, chosen.name, chosen.params)
+    REGISTRY.make(chosen.name, **params)
+    return replace(chosen, params=_fill_in(REGISTRY, chosen.name, params))
+
+
+def make_game(spec: GameSpec) -> ExactGame | NamedEnvironment:
     """Make the game that a name means, or name an environment."""
-    if given.name.startswith(PREFIX) or is_played(given.name, given.params):
-        return name_environment(given.name, **given.params)
-    found: Any = games.from_name_or_file(given.name, **given.params)
-    if not is_game(found) and is_environment(found):  # that a script registers
-        return name_environment(given.name, **given.params)
-    return found  # type: ignore[no-any-return]
+    if spec.game is not None:
+        return spec.game  # type: ignore[no-any-return]
+    if spec.name.startswith(PREFIX) or is_played(spec.name, spec.params):
+        return name_environment(spec.name, **spec.params)
+    game: Any = games.from_name_or_file(spec.name, **spec.params)
+    if not is_game(game) and is_environment(game):  # that a script registers
+        return name_environment(spec.name, **spec.params)
+    return game  # type: ignore[no-any-return]
 
 
-def default_learner(given: GameSpec, params: Mapping[str, Any]) -> str:
+def default_learner(spec: GameSpec, params: Mapping[str, Any]) -> str:
     """Return who learns where nobody is named, by the rule of `tacit.learn`."""
-    game = make_game(given)
+    game = make_game(spec)
     if not hasattr(game, "enter"):
-        return default_for(game, params)
+        return default_for(game, game.agents, params)
     with game.enter() as env:
-        return default_for(env, params)
+        return default_for(None, len(environment(env).names), params)
 
 
 def same_game(spec: RunSpec) -> ExactGame | NamedEnvironment:
@@ -380,31 +447,31 @@ def same_game(spec: RunSpec) -> ExactGame | NamedEnvironment:
     return game
 
 
-def _own_name(given: GameSpec, game: object) -> str | None:
+def _own_name(spec: GameSpec, game: object) -> str | None:
     """Return what a game file calls its game."""
-    return getattr(game, "name", None) or None if games.is_file(given.name) else None
+    return getattr(game, "name", None) or None if games.is_file(spec.name) else None
 
 
-def _game_params(given: GameSpec) -> dict[str, Any]:
-    if not games.is_registered(given.name):
-        return dict(given.params)
-    filled = _fill_in(games.REGISTRY, given.name, given.params)
-    if "discount" in given.params:  # it takes the place of a horizon
+def _game_params(spec: GameSpec) -> dict[str, Any]:
+    if spec.game is not None or not games.is_registered(spec.name):
+        return dict(spec.params)
+    filled = _fill_in(games.REGISTRY, spec.name, spec.params)
+    if "discount" in spec.params:  # it takes the place of a horizon
         return {
             **{key: value for key, value in filled.items() if key != "horizon"},
-            "discount": given.params["discount"],
+            "discount": spec.params["discount"],
         }
     return filled
 
 
 def _fill_in(registry: Registry[Any], name: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters with the defaults that are plain values, in the order of the declaration."""
-    found = {}
+    filled = {}
     for key, default in registry.parameters(name).items():
         value = params.get(key, default)
         if key in params or isinstance(value, bool | int | float | str):
-            found[key] = float(value) if isinstance(default, float) and type(value) is int else value
-    return found
+            filled[key] = float(value) if isinstance(default, float) and type(value) is int else value
+    return filled
 
 
 #: What the annotation of a parameter that takes lists has in it.
@@ -421,7 +488,7 @@ def sweep(specs: Sequence[Spec], registry: Registry[Any]) -> list[Spec]:
     >>> [one.params for one in sweep([LearnerSpec("npg", {"eta": [0.1, 0.2]})], REGISTRY)]
     [{'eta': 0.1}, {'eta': 0.2}]
     """
-    found: list[Spec] = []
+    combinations: list[Spec] = []
     for spec in specs:
         lists = {key: value for key, value in spec.params.items() if _is_swept(registry, spec.name, key, value)}
         total = 1
@@ -433,8 +500,8 @@ def sweep(specs: Sequence[Spec], registry: Registry[Any]) -> list[Spec]:
             raise TacitError(f"the lists of {spec.name} make {total:,} combinations; at most {_MOST:,} are run")
         for values in itertools.product(*map(_distinct, lists.values())):
             chosen = dict(zip(lists, values, strict=True))
-            found.append(replace(spec, params={**spec.params, **chosen}))
-    return found
+            combinations.append(replace(spec, params={**spec.params, **chosen}))
+    return combinations
 
 
 def _distinct(values: list[Any]) -> list[Any]:
@@ -443,11 +510,11 @@ def _distinct(values: list[Any]) -> list[Any]:
     >>> _distinct([1, 1.0, True, "a", "a", 0.5])
     [1, True, 'a', 0.5]
     """
-    found: list[Any] = []
+    distinct: list[Any] = []
     for value in values:
-        if not any(value == one and (type(value) is bool) == (type(one) is bool) for one in found):
-            found.append(value)
-    return found
+        if not any(value == one and (type(value) is bool) == (type(one) is bool) for one in distinct):
+            distinct.append(value)
+    return distinct
 
 
 def _is_swept(registry: Registry[Any], name: str, key: str, value: object) -> bool:

@@ -30,7 +30,7 @@ import platform
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -43,12 +43,12 @@ from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.engine import Event, Measured, Run, Started
 from tacit.engine.curve import ENDED, ENDS, FIRST_COLUMNS, table
-from tacit.environments.bounds import EnvironmentGame
+from tacit.environments.episodes import EnvironmentGame
 from tacit.environments.observations import OVER
 from tacit.experiments import toml
 from tacit.experiments.results import SOURCES, Outcome
 from tacit.experiments.spec import RunSpec
-from tacit.policies.recorded import STARTS, take_start
+from tacit.policies.recorded import STARTS
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES, MACHINE, LOCK = "states.json", "machine.json", ".lock"
@@ -85,8 +85,8 @@ def begin(place: Path, spec: RunSpec, *, sync: bool = True) -> None:
     """Write what is going to be run."""
     import numba
 
-    made = Versions(platform.python_version(), np.__version__, numba.__version__)
-    content = toml.dumps(StoredSpec(spec.hash, spec, made))
+    versions = Versions(platform.python_version(), np.__version__, numba.__version__)
+    content = toml.dumps(StoredSpec(spec.hash, spec, versions))
     try:
         files.write(place / SPEC, content.encode(), sync=sync)
     except UnicodeEncodeError:
@@ -97,18 +97,22 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
     """Return the files of a run besides its numbers: what a worker sends back to the process that stores it."""
     if not spec.keep:
         return {}
-    kept, found = {POLICY: run.policy}, {}
+    policies_by_file, contents = {POLICY: run.policy}, {}
     if "markov" in run.candidates:
-        kept[MARKOV] = run.candidates["markov"].policy
+        policies_by_file[MARKOV] = run.candidates["markov"].policy
         if run.chosen in ("markov", "product") and "recent" in run.candidates:
-            kept[RECORD] = run.candidates["recent"].policy
-    with tempfile.TemporaryDirectory(prefix="tacit-") as held, files.skip_sync():
-        for name, policy in ((name, one) for name, one in kept.items() if hasattr(one, "save")):  # not of objects
-            policy.save(Path(held) / name)
-            found[name] = (Path(held) / name).read_bytes()
+            policies_by_file[RECORD] = run.candidates["recent"].policy
+    with tempfile.TemporaryDirectory(prefix="tacit-") as directory, files.skip_sync():
+        for name, policy in (
+            (name, one) for name, one in policies_by_file.items() if hasattr(one, "save")
+        ):  # not of objects
+            policy.save(Path(directory) / name)
+            contents[name] = (Path(directory) / name).read_bytes()
     if isinstance(run.game, EnvironmentGame):
-        found[STATES] = json.dumps([[repr(key) for key in own.met] for own in run.game.observations]).encode()
-    return found
+        contents[STATES] = json.dumps(
+            [[repr(key) for key in observations.met] for observations in run.game.observations]
+        ).encode()
+    return contents
 
 
 def finish(place: Path, outcome: Outcome, others: Mapping[str, bytes]) -> None:
@@ -119,8 +123,8 @@ def finish(place: Path, outcome: Outcome, others: Mapping[str, bytes]) -> None:
         digests[name] = digest(content)
     machine = {"seconds": outcome.seconds, "where": outcome.where}
     files.write(place / MACHINE, json.dumps({**machine, "digest": _digest(machine)}).encode(), sync=False)
-    kept = {key: value for key, value in asdict(outcome).items() if key not in _ELSEWHERE}
-    summary = {"hash": outcome.spec.hash, **kept, "notes": list(outcome.notes), "files": digests}
+    numbers = {key: value for key, value in asdict(outcome).items() if key not in _ELSEWHERE}
+    summary = {"hash": outcome.spec.hash, **numbers, "notes": list(outcome.notes), "files": digests}
     summary["digest"] = _digest(summary)
     files.write(place / SUMMARY, json.dumps(summary, indent=2).encode())
 
@@ -132,10 +136,10 @@ def load_states(place: Path) -> list[list[Any]]:
         raise TacitError(f"{place} does not say what its states are")
     content = _whole(place, STATES, summary)
     try:
-        return [[_observation(text) for text in own] for own in json.loads(content)]
+        return [[_observation(text) for text in texts] for texts in json.loads(content)]
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
-        told = f"{place / STATES} has states that cannot be read back ({one_line(error, 100)})"
-        raise TacitError(f"{told}; only numbers, text and tuples of them can") from None
+        sentence = f"{place / STATES} has states that cannot be read back ({one_line(error, 100)})"
+        raise TacitError(f"{sentence}; only numbers, text and tuples of them can") from None
 
 
 def _observation(text: str) -> Any:
@@ -153,8 +157,10 @@ def check_directory(place: Path) -> None:
     if place.is_dir():
         return
     if place.suffix == ".toml" and place.is_file():
-        told = "is an experiment, not a directory of results; `tacit run` with --out DIR runs it and stores them in DIR"
-        raise TacitError(f"{place} {told}")
+        sentence = (
+            "is an experiment, not a directory of results; `tacit run` with --out DIR runs it and stores them in DIR"
+        )
+        raise TacitError(f"{place} {sentence}")
     if place.exists():
         raise TacitError(f"{place} is a file, not a directory of results")
     raise TacitError(f"no directory {place}")
@@ -176,35 +182,32 @@ def load(place: Path, *, most: int | None = None) -> Outcome:
             _whole(place, name, summary)
     long = most is not None and (place / CURVE).stat().st_size > most
     content = _sample_curve(place, most or 1, summary) if long else _whole(place, CURVE, summary)
-    known = {key: summary[key] for key in (field.name for field in fields(Outcome)) if key in summary}
-    given = {"notes": [], "seconds": 0.0, **known, **_machine(place), "spec": stored.run}  # older results lack some
     with _report_altered(place / CURVE):
-        given["curve"] = read_curve(content)
+        curve = read_curve(content)
     with _report_altered(place / SUMMARY):
-        found = _check(toml.build(Outcome, given))
-    candidates = {take_start(name): gap for name, gap in found.candidates.items()}
-    return replace(found, chosen=take_start(found.chosen), candidates=candidates)
+        table = {**summary, **_machine(place), "spec": stored.run, "curve": curve}
+        return _check(toml.convert(table, Outcome))
 
 
-def _check(found: Outcome) -> Outcome:
+def _check(outcome: Outcome) -> Outcome:
     """Return what was read if all numbers are such as runs have."""
     for name in ("horizon", "agents", "episodes"):
-        check.integer(name, getattr(found, name), least=1, most=_MOST)
-    check.choice("end of a run", found.ended, ENDS)
-    gaps = [gap for gap in (found.gap, *found.candidates.values()) if gap is not None]
+        check.integer(name, getattr(outcome, name), least=1, most=_MOST)
+    check.choice("end of a run", outcome.ended, ENDS)
+    gaps = [gap for gap in (outcome.gap, *outcome.candidates.values()) if gap is not None]
     for gap in gaps:
         check.choice("kind of gap", gap.kind, ("nash", "cce", "ce"))
         check.choice("source of a gap", gap.source, SOURCES)
-    for name, size in [("uniform_gap", found.uniform_gap), *(("gap.most", gap.most) for gap in gaps)]:
+    for name, size in [("uniform_gap", outcome.uniform_gap), *(("gap.most", gap.most) for gap in gaps)]:
         check.real(name, size or 0, least=0)
-    each = [("reward", found.reward), ("value", found.value)]
+    each = [("reward", outcome.reward), ("value", outcome.value)]
     each += [pair for gap in gaps for pair in (("gap.upper", gap.upper), ("gap.value", gap.value))]
     for name, values in each:
         if values is not None:
-            check.list_of(name, values, "numbers", count=found.agents)
+            check.list_of(name, values, "numbers", count=outcome.agents)
             for i, value in enumerate(values):
                 check.real(f"{name}[{i}]", value)
-    return found
+    return outcome
 
 
 @contextmanager
@@ -219,11 +222,10 @@ def _report_altered(path: Path) -> Iterator[None]:
 def load_policy(place: Path, candidate: str | None = None) -> Any:
     """Read the policy of a finished run, or another of its candidates where it is stored."""
     summary = _summary(place)
-    chosen, files = take_start(summary["chosen"]), summary["files"]
+    chosen, files = summary["chosen"], summary["files"]
     if POLICY not in files:
         raise TacitError(f"{place} holds no policy; run with keep = true to store it")
-    candidate = chosen if candidate is None else take_start(candidate)
-    if candidate == chosen:
+    if candidate in (None, chosen):
         return _policy(place, POLICY, summary)
     if candidate in ("markov", "product") and MARKOV in files:
         table = _policy(place, MARKOV, summary)
@@ -245,10 +247,10 @@ def directories(place: Path) -> list[Path]:
     check_directory(place)
     if os.path.exists(place / SPEC) or is_finished(place):
         return [place]
-    found = sorted(part for part in place.iterdir() if part.is_dir() and is_finished(part))
-    if not found:
+    finished = sorted(part for part in place.iterdir() if part.is_dir() and is_finished(part))
+    if not finished:
         raise TacitError(f"{place} holds no finished run; `tacit run … --out {place}` puts them there")
-    return found
+    return finished
 
 
 _AGAIN = "; remove the directory to have it run again"
@@ -257,38 +259,37 @@ _AGAIN = "; remove the directory to have it run again"
 def _document(path: Path) -> Any:
     """Read a JSON document that holds its own digest."""
     try:
-        given = json.loads(files.read(path, limit=_LIMIT, spread=_SPREAD))
-        whole = isinstance(given, dict) and given.get("digest") == _digest(given)
+        document = json.loads(files.read(path, limit=_LIMIT, spread=_SPREAD))
+        intact = isinstance(document, dict) and document.get("digest") == _digest(document)
     except TacitError:
         raise
     except (ValueError, TypeError, RecursionError, MemoryError):
-        whole = False
-    if not whole:
+        intact = False
+    if not intact:
         raise TacitError(f"{path} is cut short or altered{_AGAIN}")
-    return given
+    return document
 
 
 def _machine(place: Path) -> dict[str, Any]:
     """Read where a run was made and how long it took; a run without that is whole all the same."""
     if not os.path.lexists(place / MACHINE):
         return {}
-    given = _document(place / MACHINE)
+    machine = _document(place / MACHINE)
     with _report_altered(place / MACHINE):
-        seconds = check.real("seconds", given.get("seconds"), least=0)
-        return {"seconds": seconds, "where": check.text("where", given.get("where", ""))}
+        seconds = check.real("seconds", machine.get("seconds"), least=0)
+        return {"seconds": seconds, "where": check.text("where", machine.get("where", ""))}
 
 
 def _summary(place: Path) -> dict[str, Any]:
     """Read a summary; its files must be some that a run has, so that no name leads elsewhere."""
-    given: dict[str, Any] = _document(place / SUMMARY)
-    known = (CURVE, POLICY, STATES, RECORD, MARKOV)
+    summary: dict[str, Any] = _document(place / SUMMARY)
+    names = (CURVE, POLICY, STATES, RECORD, MARKOV)
     with _report_altered(place / SUMMARY):
-        check.text("hash", given.get("hash"))
-        for name in (files := toml.table_of("files", given.get("files"))):
-            if name not in known:
-                raise TacitError(f"files has {brief(name)}; a run's files are {', '.join(known)}")
-            check.text(f"the digest of {name}", files[name])
-    return given
+        check.text("hash", summary.get("hash"))
+        digests = toml.check_keys(summary.get("files"), names, "files")
+        for name in digests:
+            check.text(f"the digest of {name}", digests[name])
+    return summary
 
 
 def load_spec(place: Path) -> StoredSpec:
@@ -313,16 +314,16 @@ def _whole(place: Path, name: str, summary: dict[str, Any]) -> bytes:
 
 def _sample_curve(place: Path, most: int, summary: dict[str, Any]) -> bytes:
     """Return evenly spaced lines of a curve, about `most` bytes of them, and the last; all of it is checked."""
-    hashed, kept, line = hashlib.sha256(), list[bytes](), b""
+    hashed, sampled, line = hashlib.sha256(), list[bytes](), b""
     with files.open_regular(place / CURVE) as (stream, size):
         every = -(-size // most)
         for k, line in enumerate(iter(lambda: stream.readline(most), b"")):
             hashed.update(line)
             if k % every == 0:
-                kept.append(line)
+                sampled.append(line)
     if hashed.hexdigest() != summary["files"].get(CURVE):
         raise TacitError(f"{place / CURVE} is cut short or altered{_AGAIN}")
-    return b"".join(kept if kept[-1:] == [line] else [*kept, line])
+    return b"".join(sampled if sampled[-1:] == [line] else [*sampled, line])
 
 
 def read_curve(content: bytes) -> npt.NDArray[Any]:
@@ -362,8 +363,7 @@ def read_row(line: bytes) -> dict[str, Any]:
         plain = type(number) in (int, float) and abs(number) <= _LARGEST and name != ENDED
         if not (word or plain or (number is None and name != ENDED)):
             raise TacitError(f"{name} is {brief(number)}")
-    known = {"gap_latest": "gap_recent"}  # of older results
-    return {str(known.get(name, name)): math.nan if number is None else number for name, number in row.items()}
+    return {name: math.nan if number is None else number for name, number in row.items()}
 
 
 def digest(content: bytes) -> str:
@@ -408,10 +408,10 @@ class RunDirectory:
 
     def begin(self) -> Outcome | None:
         """Return the outcome of a run that is finished; otherwise write what is going to be run."""
-        found = read_stored(self._path, self._spec)
-        if found is None:
+        stored = read_stored(self._path, self._spec)
+        if stored is None:
             begin(self._path, self._spec, sync=False)
-        return found
+        return stored
 
     def event(self, event: Event) -> None:
         """Write the rows that a checkpoint had, then a line for each measurement."""
@@ -428,18 +428,18 @@ class RunDirectory:
 
     def store(self, run: Delivery) -> Outcome:
         """Store a run that is over, unless it was interrupted, and let go of the directory."""
-        found = run.outcome
+        outcome = run.outcome
         with self:
             self._close_curve()
-            if not found.interrupted:
+            if not outcome.interrupted:
                 begin(self._path, self._spec)  # synced
-                if self._rows != len(found.curve):  # events can be lost on their way, results cannot
-                    names = found.curve.dtype.names or ()
-                    self._write_curve([dict(zip(names, row, strict=True)) for row in found.curve.tolist()])
-                finish(self._path, found, run.others)
+                if self._rows != len(outcome.curve):  # events can be lost on their way, results cannot
+                    names = outcome.curve.dtype.names or ()
+                    self._write_curve([dict(zip(names, row, strict=True)) for row in outcome.curve.tolist()])
+                finish(self._path, outcome, run.others)
                 remove_parts(self._path)  # of workers that were killed
                 tidy(self._path)
-        return found
+        return outcome
 
     def _write_curve(self, rows: Sequence[Mapping[str, Any]], *, sync: bool = True) -> None:
         """Write a curve in the place of what is there."""
@@ -458,14 +458,14 @@ def read_stored(directory: Path, spec: RunSpec) -> Outcome | None:
     """Return the outcome of a run that is finished already; what is damaged raises."""
     if not is_finished(directory):
         return None
-    found = load(directory)
-    if found.spec.hash != spec.hash:
+    outcome = load(directory)
+    if outcome.spec.hash != spec.hash:
         raise TacitError(f"{directory} holds another run than its name says; remove it to have it run again")
     if parts(directory):  # left by a kill right after the end, or being written by another process
         with lock_directory(directory):  # which removes the former
             pass
     tidy(directory)
-    return found
+    return outcome
 
 
 def tidy(directory: Path) -> None:

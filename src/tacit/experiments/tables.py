@@ -74,8 +74,8 @@ _MEASURES = ("reward", "value", "gap")
 
 
 def _column(curve: Column, name: str) -> Column:
-    known = name in (curve.dtype.names or ())
-    return curve[name].astype(float) if known else np.full(len(curve), np.nan)
+    measured = name in (curve.dtype.names or ())
+    return curve[name].astype(float) if measured else np.full(len(curve), np.nan)
 
 
 def frame(outcomes: Sequence[Outcome]) -> Any:
@@ -125,9 +125,9 @@ def ranking(groups: Sequence[Group], *, by: str | None = None) -> Document:
     parts: list[str | Table] = []
     data = []
     for game in dict.fromkeys(group.game for group in groups):
-        held = [group for group in groups if group.game == game]
-        order = by or ("gap" if all(_numbers(group, "gap") is not None for group in held) else "reward")
-        table, pairs, rows = _game(game, held, order)
+        members = [group for group in groups if group.game == game]
+        order = by or ("gap" if all(_numbers(group, "gap") is not None for group in members) else "reward")
+        table, pairs, rows = _game(game, members, order)
         parts.append(table)
         parts += [pairs] if pairs is not None else []
         data.append({"game": game, "by": order, **rows})
@@ -138,12 +138,12 @@ def ranking(groups: Sequence[Group], *, by: str | None = None) -> Document:
 
 def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None, dict[str, Any]]:
     sign = 1 if by == "gap" else -1
-    known = [group for group in groups if _numbers(group, by) is not None]
-    ranked = sorted(known, key=lambda group: sign * float(np.mean(_numbers(group, by))))  # type: ignore[arg-type]
-    ranked += [group for group in groups if group not in known]
-    tests = _tests(ranked[: len(known)], by)
+    measured_groups = [group for group in groups if _numbers(group, by) is not None]
+    ranked = sorted(measured_groups, key=lambda group: sign * float(np.mean(_numbers(group, by))))  # type: ignore[arg-type]
+    ranked += [group for group in groups if group not in measured_groups]
+    tests = _tests(ranked[: len(measured_groups)], by)
     rows: list[list[Cell]] = []
-    found = []
+    data = []
     for k, group in enumerate(ranked):
         cells: dict[str, Any] = {"rank": k + 1, "learner": group.learner, "seeds": len(group.outcomes)}
         for word in _SHOWN:
@@ -152,7 +152,7 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
         kind, source = group.gap_kind()
         cells["kind"] = gap_words(kind, source) if kind else ""
         cells["p"] = tests.get((0, k)) if k else None
-        found.append(cells)
+        data.append(cells)
         measured = drop_noise([cells[word] for word in _SHOWN], group.scale)
         shown = ["—" if one is None else interval(one["mean"], *one["ci95"]) for one in measured]
         p = cells["p"]
@@ -160,15 +160,15 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
     columns = ["rank", "learner", "seeds", *_SHOWN, "kind", "p against rank 1"]
     table = Table(f"{game}: ranked by mean {by} (mean [95 % bootstrap interval] over seeds)", columns, rows, head=2)
     pairs = None
-    if len(known) > 2:
+    if len(measured_groups) > 2:
         lines: list[list[Cell]] = []
-        for i in range(len(known)):
-            row = [_p(tests[min(i, j), max(i, j)]) if i != j else "—" for j in range(len(known))]
+        for i in range(len(measured_groups)):
+            row = [_p(tests[min(i, j), max(i, j)]) if i != j else "—" for j in range(len(measured_groups))]
             lines.append([f"{i + 1}. {ranked[i].learner}", *row])
         title = f"{game}: p of each pair that {by} has the same distribution (Mann–Whitney, two-sided, Holm)"
-        pairs = Table(title, ["", *(str(j + 1) for j in range(len(known)))], lines)
+        pairs = Table(title, ["", *(str(j + 1) for j in range(len(measured_groups)))], lines)
     tested = [{"pair": [ranked[i].learner, ranked[j].learner], "p": p} for (i, j), p in tests.items()]
-    return table, pairs, {"rows": found, "pairs": tested}
+    return table, pairs, {"rows": data, "pairs": tested}
 
 
 def _tests(groups: list[Group], by: str) -> dict[tuple[int, int], float]:
@@ -183,11 +183,11 @@ def _tests(groups: list[Group], by: str) -> dict[tuple[int, int], float]:
         same = len(set(x) | set(y)) == 1
         raw[i, j] = 1.0 if same else float(mannwhitneyu(x, y, alternative="two-sided").pvalue)
     largest = 0.0
-    found: dict[tuple[int, int], float] = {}
+    corrected: dict[tuple[int, int], float] = {}
     for k, (pair, p) in enumerate(sorted(raw.items(), key=lambda item: item[1])):
         largest = max(largest, min(1.0, (len(raw) - k) * p))
-        found[pair] = largest
-    return found
+        corrected[pair] = largest
+    return corrected
 
 
 def _numbers(group: Group, word: str) -> list[float] | None:
@@ -203,8 +203,8 @@ def _numbers(group: Group, word: str) -> list[float] | None:
         ]
         return values if len(values) == len(group.outcomes) else None
     gaps = [max(one.gap.upper) for one in group.outcomes if one.gap is not None]
-    known = len(gaps) == len(group.outcomes) and all(math.isfinite(gap) for gap in gaps)
-    return gaps if known else None
+    finite = len(gaps) == len(group.outcomes) and all(math.isfinite(gap) for gap in gaps)
+    return gaps if finite else None
 
 
 def _p(p: float) -> str:

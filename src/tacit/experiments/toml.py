@@ -1,10 +1,6 @@
-"""Files that are the literal image of frozen dataclasses: TOML both ways, and what is read of JSON.
+"""Dataclasses from TOML and JSON and back, by msgspec, with errors that name the key.
 
-A field is a key, a field that is a dataclass a table, and a field that is a tuple of dataclasses an array of tables. A
-dataclass whose field has `metadata={"keys": …}` is no table of its own: its fields are keys beside the others, under
-the names that are listed there, or their own.
-TOML has no None: a field of None is left out, and among parameters the word "none" stands for it. A value is checked by
-its dataclass first, which knows more of it, and then by the type of its field.
+TOML has no None: a field of None is left out, and among parameters the word "none" stands for it.
 """
 
 from __future__ import annotations
@@ -12,12 +8,11 @@ from __future__ import annotations
 import dataclasses
 import re
 import tomllib
-import types
-import typing
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import tomli_w
 
 from tacit.core import check, files
@@ -29,136 +24,93 @@ _NONE = "none"
 #: The largest file that is read, and bytes of memory that one byte of it may become.
 LIMIT, _SPREAD = 1_000_000, 100
 
-#: Dots in a key; the time to read one grows with their square, to minutes.
+#: Parts of a key; the time to read one grows with their square.
 _DOTS = 100
+
+#: What msgspec's names of types are called in errors.
+_TYPES = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "object": "a table",
+    "array": "a list",
+    "null": "none",
+}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return the table in a TOML file, with None for the word "none"."""
+    content = files.read(path, limit=LIMIT, spread=_SPREAD)
+    try:
+        text = content.decode()
+        if any(piece.count(".") > _DOTS for piece in re.split(r"[,=\n{}\[\]]", text)):
+            raise TacitError(f"it has a key of more than {_DOTS} parts")
+        table: dict[str, Any] = replace_none(tomllib.loads(text))
+    except (ValueError, RecursionError, MemoryError) as error:  # no TOML, no UTF-8, or a number of 5000 digits
+        raise TacitError(f"{path} is not a TOML file: {one_line(error, 200)}") from None
+    return table
 
 
 def load(path: Path, kind: type[T]) -> T:
-    """Read a file into a dataclass; whatever is wrong is told with the file's name and the path of the key."""
+    """Read a TOML file into a dataclass."""
     try:
-        text = files.read(path, limit=LIMIT, spread=_SPREAD).decode()
-        if any(piece.count(".") > _DOTS for piece in re.split(r"[,=\n{}\[\]]", text)):
-            raise TacitError(f"{path} is not a TOML file that can be read: it has a key of more than {_DOTS} parts")
-        table = tomllib.loads(text)
-    except TacitError:
-        raise
-    except (ValueError, RecursionError, MemoryError) as error:  # no TOML, no UTF-8, or a number of 5000 digits
-        raise TacitError(f"{path} is not a TOML file: {one_line(error, 200)}") from None
-    try:
-        return build(kind, without_words(table))
+        return convert(read(path), kind)
     except TacitError as error:
-        raise TacitError(f"{path}: {error}") from None
-    except RecursionError:
-        raise TacitError(f"{path}: it is nested too deeply") from None
+        prefix = "" if str(path) in str(error) else f"{path}: "
+        raise TacitError(f"{prefix}{error}") from None
 
 
-def build(kind: type[T], table: object, where: str = "") -> T:
-    """Make a dataclass from a table; unknown and missing keys are errors, values are checked by the dataclass."""
-    prefix = f"{where}." if where else ""
-    table = table_of(where, table)
-    fields = _fields(kind)
+def convert(table: object, kind: type[T], where: str = "") -> T:
+    """Return a table as a dataclass; errors name the key, after `where`."""
+    try:
+        return msgspec.convert(table, kind)
+    except (msgspec.ValidationError, ValueError, OverflowError, RecursionError) as error:
+        raise TacitError(_sentence(one_line(error), where)) from None
+
+
+def _sentence(message: str, where: str) -> str:
+    """Rewrite a message of msgspec.
+
+    >>> _sentence("Expected `int | null`, got `str` - at `$.options.seed`", "run")
+    'run.options.seed must be a whole number or none; got text'
+    """
+    text, _, path = message.partition(" - at `$")
+    key = f"{where}{path.rstrip('`')}".lstrip(".")
+    expected = re.fullmatch(r"Expected `(.*)`, got `(.*)`", text)
+    if expected is not None:
+        wanted = " or ".join(_TYPES.get(one, one) for one in expected[1].split(" | "))
+        return f"{key or 'the file'} must be {wanted}; got {_TYPES.get(expected[2], expected[2])}"
+    missing = re.search(r"missing required field `(.*)`", text)
+    if missing is not None:
+        return f"{f'{key}.' if key else ''}{missing[1]} is missing"
+    return f"{key}: {text}" if key else text
+
+
+def check_keys(table: object, known: Iterable[str], where: str) -> Mapping[str, Any]:
+    """Return a table whose keys are all known."""
+    if not isinstance(table, Mapping):
+        raise TacitError(f"{where} must be a table; got {brief(table)}")
+    known = list(known)
     for key in table:
-        if key not in fields:
-            known = [key for key, one in fields.items() if key != one.field.metadata.get("old")]
-            near = check.suggestion(key, known)
-            raise TacitError(f"{prefix}{one_line(key, 60)} is an unknown key{near} known: {', '.join(known)}")
-    for key, (_, field, _) in fields.items():
-        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        if required and key not in table:
-            raise TacitError(f"{prefix}{key} is missing")
-    values = {key: _value(fields[key].hint, value, f"{prefix}{key}") for key, value in table.items()}
-    held: dict[str, dict[str, Any]] = {owner: {} for owner in ("", *(one.owner for one in fields.values()))}
-    for key, value in values.items():
-        held[fields[key].owner][fields[key].field.name] = value
-    try:
-        built = kind(**held.pop(""), **{owner: _type(kind, owner)(**own) for owner, own in held.items()})
-    except TacitError as error:
-        called = {f"{one.field.name} ": f"{key} " for key, one in fields.items() if key in table}
-        told = re.sub(r"^\w+ ", lambda found: called.get(found[0], found[0]), str(error))
-        raise TacitError(f"{prefix}{told}") from None
-    for key, value in values.items():
-        _check(fields[key].hint, value, f"{prefix}{key}")
-    return built
+        if key not in known:
+            named = f"{where}.{one_line(key, 60)}" if where else one_line(key, 60)
+            raise TacitError(f"{named} is an unknown key{check.suggestion(key, known)} known: {', '.join(known)}")
+    return table
 
 
-def table_of(name: str, value: object) -> dict[str, Any]:
-    """Return `value` if it is a table."""
-    if not isinstance(value, dict):
-        raise TacitError(f"{name} is {brief(value)}; it must be a table")
-    return value
-
-
-class _Key(typing.NamedTuple):
-    owner: str  # the flat field whose field it is, "" for none
-    field: dataclasses.Field[Any]
-    hint: Any
-
-
-def _fields(kind: Any) -> dict[str, _Key]:
-    """Return what each key of a table stands for."""
-    found: dict[str, _Key] = {}
-    for field in dataclasses.fields(kind):
-        hint, keys = _type(kind, field.name), field.metadata.get("keys")
-        if keys is None:
-            found[field.name] = _Key("", field, hint)
-            continue
-        for own in dataclasses.fields(hint):
-            one = _Key(field.name, own, _type(hint, own.name))
-            found[keys.get(own.name, own.name)] = one
-            if own.metadata.get("old"):
-                found.setdefault(own.metadata["old"], one)
-    return found
-
-
-def _type(kind: Any, name: str) -> Any:
-    return typing.get_type_hints(kind)[name]
-
-
-#: What is called how where a value is of another type.
-_KINDS: dict[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-
-
-def _check(hint: Any, value: Any, where: str) -> None:
-    """Check that a value is of the plain type that a field asks for, and each part of a list."""
-    if typing.get_origin(hint) in (list, tuple):
-        for k, part in enumerate(value):
-            _check(typing.get_args(hint)[0], part, f"{where}[{k}]")
-    elif hint in _KINDS and type(value) is not hint and not (hint is float and type(value) is int):
-        raise TacitError(f"{where} is {brief(value)}; it must be {_KINDS[hint]}")
-
-
-def _value(hint: Any, value: Any, where: str) -> Any:
-    """Return a value with the dataclasses that its type has, made of tables, and named tuples, made of lists."""
-    origin, parts = typing.get_origin(hint), typing.get_args(hint)
-    if origin is types.UnionType:  # something, or None
-        return value if value is None else _value(parts[0], value, where)
-    if dataclasses.is_dataclass(hint):
-        return value if type(value) is hint else build(typing.cast("type[Any]", hint), value, where)
-    if origin is dict:
-        return {key: _value(parts[1], part, f"{where}.{key}") for key, part in table_of(where, value).items()}
-    named = getattr(hint, "_fields", None)
-    if (origin in (list, tuple) or named) and not isinstance(value, list):
-        of = "words" if parts[:1] == (str,) or named else "numbers" if parts[:1] == (float,) else "tables"
-        raise TacitError(f"{where} is {brief(value)}; it must be a list of {of}")
-    if named:
-        return hint(*check.list_of(where, value, "words", count=len(named)))
-    if origin in (list, tuple):
-        return origin(_value(parts[0], part, f"{where}[{k}]") for k, part in enumerate(value))
-    return value
-
-
-def without_words(value: Any) -> Any:
-    """Return what TOML says, with None in the place of the word that stands for it."""
+def replace_none(value: Any) -> Any:
+    """Return plain values with None in the place of the word that stands for it in TOML."""
     match value:
-        case {**named}:
-            return {key: without_words(part) for key, part in named.items()}
+        case {**table}:
+            return {key: replace_none(part) for key, part in table.items()}
         case [*parts]:
-            return [without_words(part) for part in parts]
+            return [replace_none(part) for part in parts]
     return None if value == _NONE else value
 
 
-def dumps(spec: Any, *, first: Sequence[str] = ()) -> str:
-    """Write a dataclass as TOML, in the order of its fields; those of the keys in `first` come before the others.
+def dumps(spec: Any) -> str:
+    """Write a dataclass, or a table, as TOML.
 
     >>> from tacit.experiments import LearnerSpec
     >>> print(dumps(LearnerSpec("npg", {"eta": 0.1})), end="")
@@ -168,30 +120,23 @@ def dumps(spec: Any, *, first: Sequence[str] = ()) -> str:
     eta = 0.1
     """
     try:
-        found = table(spec)
-        return tomli_w.dumps({**{key: found[key] for key in first}, **found})
+        return tomli_w.dumps(to_table(spec) if dataclasses.is_dataclass(spec) else spec)
     except (TypeError, ValueError) as error:  # what TOML has no word for, or a number of thousands of digits
         raise TacitError(f"a parameter cannot be written to a TOML file: {error}") from None
 
 
-def table(spec: Any) -> dict[str, Any]:
-    """Return a dataclass as plain tables."""
-    found: dict[str, Any] = {}
-    for field in dataclasses.fields(spec):
-        value, keys = getattr(spec, field.name), field.metadata.get("keys")
-        if keys is not None:
-            found |= {keys.get(name, name): own for name, own in table(value).items()}
-        elif value is not None and value not in ({}, ()):
-            found[field.name] = _plain(value)
-    return found
+def to_table(spec: Any) -> dict[str, Any]:
+    """Return a dataclass as plain tables, without fields that are None or empty, or have `metadata={"file": False}`."""
+    values = {one.name: getattr(spec, one.name) for one in dataclasses.fields(spec) if one.metadata.get("file", True)}
+    return {name: _plain(value) for name, value in values.items() if value is not None and value not in ({}, ())}
 
 
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
-        return table(value)
+        return to_table(value)
     match value:
-        case {**named}:
-            return {key: _plain(part) for key, part in named.items()}
+        case {**table}:
+            return {key: _plain(part) for key, part in table.items()}
         case [*parts]:
             return [_plain(part) for part in parts]
         case None:

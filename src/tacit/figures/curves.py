@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check
-from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.experiments.results import gap_words, summarize
 from tacit.figures import style
@@ -19,7 +18,6 @@ from tacit.figures.style import axes_for, legend, look, name, styled
 if TYPE_CHECKING:
     from tacit.engine import Run
     from tacit.experiments import Outcome
-    from tacit.experiments.comparison import Entry
 
 
 #: What a band can be, with what the legend says of it.
@@ -120,12 +118,11 @@ def gap_axis(ax: Any, *, scale: str = "log", kind: str = "") -> None:
     """
     check.choice("scale", scale, SCALES)
     values = [np.asarray(line.get_ydata(), dtype=float) for line in ax.lines if len(line.get_ydata())]
-    drawn = np.concatenate([*values, np.zeros(0)])
-    if not len(drawn):
-        words = f"no {kind} gap was measured" if kind else "no gap was measured"
-        ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center")
+    gaps = np.concatenate([*values, np.zeros(0)])
+    if not len(gaps):
+        ax.text(0.5, 0.5, f"no {f'{kind} ' if kind else ''}gap was measured", transform=ax.transAxes, ha="center")
         return
-    top = float(drawn.max())
+    top = float(gaps.max())
     if scale == "linear" or top <= 0:
         highest = 1.08 * top if top > 0 else 1.0
         ax.set_ylim(-0.03 * highest, highest)
@@ -134,8 +131,8 @@ def gap_axis(ax: Any, *, scale: str = "log", kind: str = "") -> None:
     xs = np.concatenate([*long, np.zeros(0)])
     if len(xs) and xs.min() > 0 and xs.max() > 20 * xs.min():
         ax.set_xscale("log")
-    least = max(float(drawn[drawn > 0].min()), _LEAST * top)
-    if float(drawn.min()) >= least:  # nothing is zero
+    least = max(float(gaps[gaps > 0].min()), _LEAST * top)
+    if float(gaps.min()) >= least:  # nothing is zero
         ax.set_yscale("log")
         ax.set_ylim(least / 1.5, 1.5 * top)
         return
@@ -146,7 +143,7 @@ def gap_axis(ax: Any, *, scale: str = "log", kind: str = "") -> None:
     ax.annotate("linear to 0", (0.99, 0.02), xycoords="axes fraction", ha="right", fontsize=7, color="0.4")
 
 
-def plot_band(runs: Sequence[Outcome | Entry], column: str, *, ax: Any, band: str = "sd", **look: Any) -> Any:
+def plot_band(runs: Sequence[Outcome], column: str, *, ax: Any, band: str = "sd", **look: Any) -> Any:
     """Draw a column over seeds and return the line; see `draw_series`. `look` goes to `ax.plot`."""
     label = str(look.pop("label", ""))
     x, y = align([run.curve for run in runs], column)
@@ -164,14 +161,14 @@ def plot_run(
     size: tuple[float, float] | None,
 ) -> Any:
     """Draw columns of a run's curve; see `Run.plot`."""
-    known = [name for name in run.curve.dtype.names or () if name not in ("episode", "ended")]
-    wanted = check.list_of("columns", columns, "names of columns") if columns is not None else _usual(run)
-    for column in wanted:
-        check.choice("column", column, known)
+    names = [name for name in run.curve.dtype.names or () if name not in ("episode", "ended")]
+    shown = check.list_of("columns", columns, "names of columns") if columns is not None else _usual(run)
+    for column in shown:
+        check.choice("column", column, names)
     with styled():
-        axes = axes_for(ax, len(wanted), size)
-        for own, column in zip(axes, wanted, strict=True):
-            _draw(run, column, own, agents, scale, title)
+        axes = axes_for(ax, len(shown), size)
+        for panel, column in zip(axes, shown, strict=True):
+            _draw(run, column, panel, agents, scale, title)
     return axes[0] if len(axes) == 1 and (ax is not None or columns is not None) else axes
 
 
@@ -181,20 +178,17 @@ def _usual(run: Run) -> list[str]:
 
 
 def _draw(run: Run, column: str, ax: Any, agents: Sequence[int] | None, scale: str, title: str | None) -> None:
-    whole = [(column, "" if agents is not None else column)]
-    lines = whole
+    lines = {column: run.learner}
     if agents is not None:
-        lines = []
-        for i in check.list_of("agents", agents, "numbers of agents"):
-            if f"{column}_{i}" not in (run.curve.dtype.names or ()):
-                raise TacitError(f"agents has {brief(i)}; the curve has no column {column}_{i}")
-            lines.append((f"{column}_{i}", f"agent {i}"))
+        lines = {f"{column}_{i}": f"agent {i}" for i in check.list_of("agents", agents, "numbers of agents")}
+        for part in lines:
+            check.choice("column of an agent", part, run.curve.dtype.names or ())
     gap = column.startswith("gap") or column.endswith("gap")
     kind = _kind(run, column) if gap else ""
-    for k, (own, label) in enumerate(lines):
-        told = ", ".join(word for word in (label if agents is not None else run.learner, kind) if word)
-        y = run.curve[own].astype(float)[None]
-        draw_series(Series(told, run.curve["episode"], y, look(k), positive=gap), ax=ax, band="none")
+    for k, (part, label) in enumerate(lines.items()):
+        words = f"{label}, {kind}" if kind else label
+        y = run.curve[part].astype(float)[None]
+        draw_series(Series(words, run.curve["episode"], y, look(k), positive=gap), ax=ax, band="none")
     ax.set_ylabel(f"{column.replace('_', ' ')}{f': {kind}' if kind else ''}")
     style.title(ax, title if title is not None else f"{run.game.name or 'a game'}: {column.replace('_', ' ')}")
     if gap:

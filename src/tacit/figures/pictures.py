@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,55 +48,48 @@ def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[fl
     """
     game = policy.game if game is None else game
     if game is None:
-        raise TacitError("nobody knows the names and what is reached; give the game: policy.plot(game)")
-    found = behaviour(game, policy)
-    H, S = found.reach.shape
+        raise TacitError("names and what is reached are unknown; give the game: policy.plot(game)")
+    play = behaviour(game, policy)
     names = [action_names(game, i) for i in range(game.agents)]
     with styled():
-        if H * S == 1 and game.agents == 2:
-            axes = axes_for(ax, 1, size, (4.2, 3.6))
-            joint = (
-                found.joint[0, 0] if found.joint is not None else np.multiply.outer(*(m[0, 0] for m in found.marginals))
-            )
-            image = draw_joint(axes[0], joint, names)
-            axes[0].set_title("joint distribution")
-            axes[0].figure.colorbar(image, ax=axes[0], label="probability")
-            return axes
-        if H * S == 1 and found.joint is not None:
-            axes = axes_for(ax, 1, size, (6.0, 4.2))
-            draw_joint_actions(axes[0], found.joint[0, 0], names)
+        if play.reach.size == 1 and (game.agents == 2 or play.joint is not None):
+            axes = axes_for(ax, 1, size, (4.2, 3.6) if game.agents == 2 else (6.0, 4.2))
+            joint = np.multiply.outer(*(m[0, 0] for m in play.marginals)) if play.joint is None else play.joint[0, 0]
+            (draw_joint if game.agents == 2 else draw_joint_actions)(axes[0], joint, names)
             return axes
         agents = range(min(game.agents, 6))
-        shown, left_out = found.likeliest_states(12)
+        shown, left_out = play.likeliest_states(12)
         height = min(14.0, max(3.0, 0.9 + 0.19 * len(shown) * max(game.actions[i] for i in agents)))
         axes = axes_for(ax, len(agents), size, (4.6 * len(agents), height))
-        for own, i in zip(axes, agents, strict=True):
-            states = [state_name(game, s) for s in shown]
-            image = draw_policy(own, found.marginals[i][:, shown], found.reach[:, shown], states, names[i])
-            own.set_title(f"agent {i}" if found.joint is None else f"agent {i}'s part of a joint draw")
+        states = [state_name(game, s) for s in shown]
+        for panel, i in zip(axes, agents, strict=True):
+            image = draw_policy(panel, play.marginals[i][:, shown], play.reach[:, shown], states, names[i])
+            panel.set_title(f"agent {i}" if play.joint is None else f"agent {i}'s part of a joint draw")
         axes[-1].figure.colorbar(image, ax=list(axes), label="probability; pale: hardly reached")
-        left = {"agents": game.agents - len(agents), "states that are reached less": left_out}
-        if told := " and ".join(f"{more} {what}" for what, more in left.items() if more):
-            axes[0].figure.text(0.01, 0.005, f"{told} are not shown", fontsize=8)
+        rest = {"agents": game.agents - len(agents), "states that are reached less": left_out}
+        if words := " and ".join(f"{more} {what}" for what, more in rest.items() if more):
+            axes[0].figure.text(0.01, 0.005, f"{words} are not shown", fontsize=8)
     return axes
 
 
 def plot_simplex(paths: Trajectory | Sequence[Trajectory], *, ax: Any = None, size: Any = None) -> Any:
     """Draw how the mixed actions of agents with three actions move, at the first step in the likeliest first state."""
-    held = _several(paths)
-    game = held[0].game
+    paths = _several(paths)
+    game = paths[0].game
     agents = [i for i in range(game.agents) if game.actions[i] == 3]
     if not agents:
-        raise TacitError(f"{game!r} has no agent with three actions, whose mixtures a triangle could show")
+        raise TacitError(f"an agent of the game must have three actions to be drawn in a triangle; got {game!r}")
     with styled():
         axes = axes_for(ax, len(agents), size, (4.2 * len(agents), 4.0))
-        for own, i in zip(axes, agents, strict=True):
-            draw_simplex(own, action_names(game, i))
-            for k, path in enumerate(held):
-                draw_path(own, _first(path, i), label=path.learner, color=_LINE[k % len(_LINE)])
-            _mark_nash(own, game, i)
-            title(own, f"{name(game.name or 'a game')}: agent {i}")
-            legend(own)
+        for panel, i in zip(axes, agents, strict=True):
+            draw_simplex(panel, action_names(game, i))
+            for k, path in enumerate(paths):
+                draw_path(panel, _first(path, i), label=path.learner, color=_LINE[k % len(_LINE)])
+            if enumerable(game):
+                points = flat(np.stack([policy.probs[i][0, 0] for policy in equilibria(game).policies]))
+                panel.plot(*points.T, "*", color=COLORS["black"], markersize=11, label="Nash equilibrium")
+            title(panel, f"{name(game.name or 'a game')}: agent {i}")
+            legend(panel)
     return axes
 
 
@@ -112,27 +106,22 @@ def plot_field(
     A correlated policy is drawn where its marginals are.
     """
     check_small(game)
-    names = [action_names(game, i) for i in (0, 1)]
     with styled():
-        (own,) = axes_for(ax, 1, size, (5.2, 5.0))
-        draw_field(own, game.rewards[:, 0, 0], names)
+        (panel,) = axes_for(ax, 1, size, (5.2, 5.0))
+        draw_field(panel, game.rewards[:, 0, 0], [action_names(game, i) for i in (0, 1)])
         for k, path in enumerate(paths):
-            points = np.stack([_first(path, i)[:, 1] for i in (0, 1)])
-            color = _LINE[(k + 2) % len(_LINE)]
-            own.plot(*points, color=color, linewidth=1.4, label=f"{name(path.learner)}: path")
-            end = {"linestyle": "none", "marker": "s", "color": color, "markersize": 6}
-            own.plot(*points[:, -1:], **end, label=f"{name(path.learner)}: end")
+            points, color = np.stack([_first(path, i)[:, 1] for i in (0, 1)]), _LINE[(k + 2) % len(_LINE)]
+            panel.plot(*points, color=color, linewidth=1.4, label=f"{name(path.learner)}: path")
+            panel.plot(*points[:, -1:], "s", color=color, markersize=6, label=f"{name(path.learner)}: end")
         for k, policy in enumerate(policies):
-            at = [float(behaviour(game, policy).marginals[i][0, 0, 1]) for i in (0, 1)]
+            point = [float(behaviour(game, policy).marginals[i][0, 0, 1]) for i in (0, 1)]
             ring = {"markerfacecolor": "none", "markeredgewidth": 2, "color": _LINE[(k + 4) % len(_LINE)]}
-            own.plot(*at, "^", markersize=12, **ring, label=_policy_label(k, policies))
-        every = equilibria(game)
-        x = [float(policy.probs[0][0, 0, 1]) for policy in every.policies]
-        y = [float(policy.probs[1][0, 0, 1]) for policy in every.policies]
-        own.plot(x, y, "o", color=COLORS["black"], markersize=9, markerfacecolor="none", label="nash equilibrium")
-        title(own, f"{name(game.name or 'a game')}: best responses")
-        legend(own, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
-    return own
+            panel.plot(*point, "^", markersize=12, **ring, label=_policy_label(k, policies))
+        nash = np.array([[policy.probs[i][0, 0, 1] for i in (0, 1)] for policy in equilibria(game).policies])
+        panel.plot(*nash.T, "o", color=COLORS["black"], markersize=9, markerfacecolor="none", label="Nash equilibrium")
+        title(panel, f"{name(game.name or 'a game')}: best responses")
+        legend(panel, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
+    return panel
 
 
 def plot_polytope(
@@ -145,27 +134,27 @@ def plot_polytope(
 ) -> Any:
     """Draw the correlated equilibria of a 2×2 game, with its Nash equilibria, play of learners, and policies."""
     check_small(game)
-    names = [action_names(game, i) for i in (0, 1)]
     with styled():
         if ax is None:
             ax = new_axes(size=size or (6.0, 5.4), subplot_kw={"projection": "3d"})[0, 0]
-        draw_polytope(ax, game.rewards[:, 0, 0], names)
-        found = np.stack(
-            [np.multiply.outer(*(own[0, 0] for own in p.probs)).ravel() for p in equilibria(game).policies]
-        )
-        ax.scatter(*(found @ TETRAHEDRON).T, color=COLORS["black"], s=36, label="nash equilibrium", depthshade=False)
+        draw_polytope(ax, game.rewards[:, 0, 0], [action_names(game, i) for i in (0, 1)])
+        nash = [np.multiply.outer(*(probs[0, 0] for probs in p.probs)).ravel() for p in equilibria(game).policies]
+        points = (np.stack(nash) @ TETRAHEDRON).T
+        ax.scatter(*points, color=COLORS["black"], s=36, label="Nash equilibrium", depthshade=False)
+
+        def ring(joint: FloatArray, k: int, label: str, **look: Any) -> None:
+            """Mark a distribution by a ring, which is seen around what it lies upon."""
+            point, color = (joint.ravel() @ TETRAHEDRON)[:, None], _LINE[k % len(_LINE)]
+            look = {"facecolors": "none", "edgecolors": color, "linewidths": 2, **look}
+            ax.scatter(*point, **look, label=label, depthshade=False)
+
         for k, path in enumerate(paths):
-            point = path.counts.ravel() @ TETRAHEDRON
-            color = _LINE[(k + 1) % len(_LINE)]
             label = f"{name(path.learner)}: play of {int(path.episode[-1]):,} episodes"
-            ring = {"facecolors": "none", "edgecolors": color, "linewidths": 2, "marker": "s", "s": 110}
-            ax.scatter(*point[:, None], **ring, label=label, depthshade=False)  # seen around what it lies upon
+            ring(path.counts, k + 1, label, marker="s", s=110)
         for k, policy in enumerate(policies):
-            joint = behaviour(game, policy)
-            point = (joint.joint if joint.joint is not None else policy.joint(0))[0].ravel() @ TETRAHEDRON
-            color = _LINE[(k + 4) % len(_LINE)]
-            ring = {"facecolors": "none", "edgecolors": color, "linewidths": 2, "marker": "^", "s": 150}
-            ax.scatter(*point[:, None], **ring, label=_policy_label(k, policies), depthshade=False)
+            joint = behaviour(game, policy).joint
+            label = _policy_label(k, policies)
+            ring((policy.joint(0) if joint is None else joint)[0], k + 4, label, marker="^", s=150)
         title(ax, f"{name(game.name or 'a game')}: correlated equilibria")
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.04), ncols=2)
     return ax
@@ -179,12 +168,13 @@ def plot_play(game: TabularGame, policy: Any, *, seed: int = 0, ax: Any = None, 
     columns = min(5, steps)
     rows = -(-steps // columns)
     with styled():
-        new = new_axes(rows, columns, size=size or (2.6 * columns, 2.7 * rows)) if ax is None else ax
-        axes = np.atleast_1d(np.asarray(new, dtype=object)).ravel()
-        for own in axes[steps:]:
-            own.set_axis_off()
-        for h, own in enumerate(axes[:steps]):
-            draw_step(own, game, played, h)
+        if ax is None:
+            ax = new_axes(rows, columns, size=size or (2.6 * columns, 2.7 * rows))
+        axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+        for panel in axes[steps:]:
+            panel.set_axis_off()
+        for h, panel in enumerate(axes[:steps]):
+            draw_step(panel, game, played, h)
     return axes
 
 
@@ -193,17 +183,16 @@ def draw_step(ax: Any, game: TabularGame, played: Played, h: int) -> Any:
     s, actions, rewards = int(played.states[0, h, 0]), played.actions[0, h], played.rewards[0, h]
     ax.clear()
     ax.grid(False)
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xticks=[], yticks=[])
     if game.picture is not None:
         ax.imshow(game.picture(s), interpolation="nearest")
     else:
         plain(ax.text(0.5, 0.5, name(state_name(game, s)), ha="center", va="center", transform=ax.transAxes))
-    acts = "\n".join(f"{i}: {name(action_names(game, i)[a])}" for i, a in enumerate(actions[:4]))
-    team = bool((rewards == rewards[0]).all())
-    paid = f"{rewards[0]:g}" if team else ", ".join(f"{r:g}" for r in rewards[:4])
+    words = [f"{i}: {name(action_names(game, i)[a])}" for i, a in enumerate(actions[:4])]
+    shown = rewards[:1] if (rewards == rewards[0]).all() else rewards[:4]
+    words.append("reward " + ", ".join(f"{r:g}" for r in shown))
     title(ax, f"step {h}: {name(state_name(game, s))}", fontsize=9)
-    plain(ax.set_xlabel(f"{acts}\nreward {paid}", fontsize=8))
+    plain(ax.set_xlabel("\n".join(words), fontsize=8))
     return ax
 
 
@@ -227,42 +216,36 @@ def animate_learning(
     On triangles for agents of three actions, in the square for 2×2 games, otherwise as bars of what each agent plays
     at the first step.
     """
-    held = _several(paths)
-    game = held[0].game
+    paths = _several(paths)
+    game, episode = paths[0].game, paths[0].episode
     frames = check.integer("frames", frames, least=1, most=1000)
-    marks = np.unique(np.linspace(0, len(held[0].episode) - 1, frames).round().astype(int))
+    marks = np.unique(np.linspace(0, len(episode) - 1, frames).round().astype(int))
     square = game.actions == (2, 2) and game.states == game.horizon == 1
-    triangles = not square and all(a == 3 for a in game.actions)
     with styled():
         count = 1 if square else min(game.agents, 4)
-        axes = new_axes(1, count, size=(4.2 * count, 4.4 if not square else 4.8))[0]
+        axes = new_axes(1, count, size=(4.2 * count, 4.8 if square else 4.4))[0]
 
         def draw(k: int) -> None:
-            upto = int(marks[k]) + 1
-            cut = [
-                Trajectory(p.game, p.learner, p.episode[:upto], tuple(own[:upto] for own in p.probs), p.counts)
-                for p in held
-            ]
-            for own in axes:
-                own.clear()
+            end = int(marks[k]) + 1
+            cut = [replace(p, episode=p.episode[:end], probs=tuple(probs[:end] for probs in p.probs)) for p in paths]
+            for panel in axes:
+                panel.clear()
             if square:
                 plot_field(game, cut, ax=axes[0])
-            elif triangles:
+            elif all(a == 3 for a in game.actions):
                 plot_simplex(cut, ax=axes)
             else:
                 _bars(axes, cut[0])
-            axes[0].figure.suptitle(f"episode {int(held[0].episode[upto - 1]):,}", fontsize=10)
+            axes[0].figure.suptitle(f"episode {int(episode[end - 1]):,}", fontsize=10)
 
         return animate(axes[0].figure, draw, len(marks), place, fps=fps)
 
 
 def _bars(axes: Any, path: Trajectory) -> None:
-    for own, i in zip(axes, range(path.game.agents), strict=False):
-        own.bar(range(path.game.actions[i]), _first(path, i)[-1], color=_LINE[i % len(_LINE)])
-        own.set_ylim(0, 1)
-        own.set_xticks(range(path.game.actions[i]))
-        plain(*own.set_xticklabels([name(word) for word in action_names(path.game, i)], fontsize=8))
-        own.set_title(f"agent {i} at step 0")
+    for i, panel in enumerate(axes):
+        panel.bar(range(path.game.actions[i]), _first(path, i)[-1], color=_LINE[i % len(_LINE)])
+        panel.set(ylim=(0, 1), title=f"agent {i} at step 0")
+        _ticks(panel.xaxis, action_names(path.game, i))
 
 
 def _several(paths: Trajectory | Sequence[Trajectory]) -> list[Trajectory]:
@@ -271,14 +254,7 @@ def _several(paths: Trajectory | Sequence[Trajectory]) -> list[Trajectory]:
 
 def _first(path: Trajectory, i: int) -> FloatArray:
     """Return what agent i plays at the first step in the likeliest first state, [T, A_i]."""
-    found: FloatArray = path.probs[i][:, 0, int(np.argmax(path.game.initial))]
-    return found
-
-
-def _mark_nash(ax: Any, game: TabularGame, i: int) -> None:
-    if enumerable(game):
-        points = flat(np.stack([policy.probs[i][0, 0] for policy in equilibria(game).policies]))
-        ax.plot(*points.T, "*", color=COLORS["black"], markersize=11, linestyle="none", label="nash equilibrium")
+    return np.asarray(path.probs[i][:, 0, int(np.argmax(path.game.initial))])
 
 
 def _policy_label(k: int, policies: Sequence[Any]) -> str:
@@ -291,16 +267,16 @@ _COLORS = "Blues"
 def draw_joint(ax: Any, joint: FloatArray, names: Sequence[Sequence[str]]) -> Any:
     """Draw a joint distribution [A_1, A_2] with its numbers, and return the axes."""
     image = ax.imshow(joint, cmap=_COLORS, vmin=0, vmax=1)
-    _ticks(ax.set_xticks, ax.set_xticklabels, names[1])
-    _ticks(ax.set_yticks, ax.set_yticklabels, names[0])
+    _ticks(ax.xaxis, names[1])
+    _ticks(ax.yaxis, names[0])
     if joint.size <= 144:
         for (a, b), p in np.ndenumerate(joint):
-            ax.text(
-                b, a, cell_text(exact(float(p), 3)), ha="center", va="center", color="white" if p > 0.6 else "black"
-            )
-    ax.set(xlabel="agent 1", ylabel="agent 0")
+            color = "white" if p > 0.6 else "black"
+            ax.text(b, a, cell_text(exact(float(p), 3)), ha="center", va="center", color=color)
+    ax.set(xlabel="agent 1", ylabel="agent 0", title="joint distribution")
     ax.grid(False)
-    return image
+    ax.figure.colorbar(image, ax=ax, label="probability")
+    return ax
 
 
 #: Joint actions that are drawn.
@@ -310,17 +286,15 @@ _BARS = 24
 def draw_joint_actions(ax: Any, joint: FloatArray, names: Sequence[Sequence[str]]) -> Any:
     """Draw the likeliest joint actions of a distribution [A_1, …, A_N] as bars, and return the axes."""
     played = joint_actions(joint)
-    words = [", ".join(name(names[i][a]) for i, a in enumerate(actions)) for actions, _ in played[:_BARS]]
-    chances = [p for _, p in played[:_BARS]]
-    ax.barh(range(len(chances)), chances, color=COLORS["blue"])
-    _ticks(ax.set_yticks, ax.set_yticklabels, words)
-    for k, p in enumerate(chances):
+    probs = [p for _, p in played[:_BARS]]
+    ax.barh(range(len(probs)), probs, color=COLORS["blue"])
+    _ticks(ax.yaxis, [", ".join(names[i][a] for i, a in enumerate(actions)) for actions, _ in played[:_BARS]])
+    for k, p in enumerate(probs):
         ax.text(p, k, f" {cell_text(exact(p, 4))}", va="center", fontsize=8)
     ax.invert_yaxis()
     ax.margins(x=0.12)
-    left = len(played) - len(chances)
-    agents = f"agents 0 to {joint.ndim - 1}"
-    ax.set(xlabel="probability", title=f"joint actions of {agents}" + (f" ({left} more)" if left else ""))
+    more = f" ({len(played) - _BARS} more)" if len(played) > _BARS else ""
+    ax.set(xlabel="probability", title=f"joint actions of agents 0 to {joint.ndim - 1}{more}")
     return ax
 
 
@@ -333,23 +307,18 @@ def draw_policy(ax: Any, probs: FloatArray, reach: FloatArray, states: Sequence[
     shown = probs.transpose(1, 2, 0).reshape(S * A, H)
     alpha = np.repeat(np.where(reach > 0, 0.25 + 0.75 * np.minimum(1, 3 * reach), 0.0).T, A, axis=0)
     image = ax.imshow(shown, cmap=_COLORS, vmin=0, vmax=1, alpha=alpha, aspect="auto", interpolation="nearest")
-    labels = [f"{name(s)}: {name(a)}" if S > 1 else name(a) for s in states for a in actions]
-    if len(labels) <= 60:
-        _ticks(ax.set_yticks, ax.set_yticklabels, labels)
-    else:
-        _ticks(ax.set_yticks, ax.set_yticklabels, [name(s) for s in states], A)
+    labels = [f"{s}: {a}" if S > 1 else a for s in states for a in actions]
+    _ticks(ax.yaxis, *((labels,) if len(labels) <= 60 else (states, A)))
     for s in range(1, S):
         ax.axhline(s * A - 0.5, color="0.6", linewidth=0.6)
-    every = max(1, H // 12)
-    ax.set_xticks(range(0, H, every))
-    ax.set_xlabel("step")
+    ax.set(xticks=range(0, H, max(1, H // 12)), xlabel="step")
     ax.grid(False)
     return image
 
 
-def _ticks(places: Any, labels: Any, words: Sequence[str], apart: int = 1) -> None:
-    places(np.arange(len(words)) * apart)
-    plain(*labels([name(word) for word in words], fontsize=8))
+def _ticks(axis: Any, words: Sequence[str], apart: int = 1) -> None:
+    axis.set_ticks(np.arange(len(words)) * apart)
+    plain(*axis.set_ticklabels([name(word) for word in words], fontsize=8))
 
 
 #: The corners of the triangle.
@@ -362,25 +331,20 @@ def flat(points: FloatArray) -> FloatArray:
     >>> flat(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])).tolist()
     [[0.0, 0.0], [1.0, 0.0]]
     """
-    placed: FloatArray = np.asarray(points, dtype=float) @ CORNERS
-    return placed
+    return np.asarray(points @ CORNERS)
 
 
 def draw_simplex(ax: Any, names: Sequence[str]) -> Any:
     """Draw the triangle with the names of its corners, and return the axes."""
     if len(names) != 3:
-        raise TacitError(f"a triangle has three corners, and there are {len(names)} actions")
-    closed = np.concatenate([CORNERS, CORNERS[:1]])
-    ax.plot(*closed.T, color="0.4", linewidth=1)
-    middle = CORNERS.mean(axis=0)
+        raise TacitError(f"a triangle must have three actions; got {len(names)}")
+    ax.plot(*CORNERS[[0, 1, 2, 0]].T, color="0.4", linewidth=1)
     for corner, word in zip(CORNERS, names, strict=True):
         ax.plot(*np.stack([(CORNERS.sum(axis=0) - corner) / 2, corner]).T, color="0.85", linewidth=0.6, zorder=0)
-        away = (corner - middle) * 0.12
+        away = (corner - CORNERS.mean(axis=0)) * 0.12
         plain(ax.text(*(corner + away), name(word), ha="center", va="center", fontsize=9))
-    ax.set_aspect("equal")
+    ax.set(aspect="equal", xlim=(-0.15, 1.15), ylim=(-0.15, 1.05))
     ax.set_axis_off()
-    ax.set_xlim(-0.15, 1.15)
-    ax.set_ylim(-0.15, 1.05)
     return ax
 
 
@@ -391,10 +355,9 @@ def draw_path(ax: Any, path: FloatArray, *, label: str, color: str) -> Any:
     points = flat(path)
     if len(points) > 1:
         pieces = np.stack([points[:-1], points[1:]], axis=1)
-        strength = np.linspace(0.45, 1.0, len(pieces))
-        drawn: Any = LineCollection(list(pieces), colors=color, linewidths=1.8)
-        drawn.set_alpha(strength)
-        ax.add_collection(drawn)
+        lines: Any = LineCollection(list(pieces), colors=color, linewidths=1.8)
+        lines.set_alpha(np.linspace(0.45, 1.0, len(pieces)))
+        ax.add_collection(lines)
     ax.plot(*points[0], "o", markerfacecolor="none", markeredgecolor=color, markersize=6)
     (end,) = ax.plot(*points[-1], "o", color=color, markersize=6, label=name(label))
     return end
@@ -408,45 +371,38 @@ def draw_field(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) -> 
     """
     grid = np.linspace(0.04, 0.96, 13)
     x, y = np.meshgrid(grid, grid)
-    first = _gain(payoffs[0], y)
-    second = _gain(payoffs[1].T, x)
+    first, second = _gain(payoffs[0], y), _gain(payoffs[1].T, x)
     length = np.hypot(first, second)
     scale = np.where(length > 0, length, 1.0) ** 0.6
     ax.quiver(x, y, first / scale, second / scale, color="0.65", width=0.003, pivot="mid")
     ax.plot([], [], linestyle="none", marker=r"$\rightarrow$", color="0.5", markersize=11, label="where each gains")
-    for payoff, color, swap, who in ((payoffs[0], COLORS["blue"], False, 0), (payoffs[1].T, COLORS["red"], True, 1)):
-        for k, (own, other) in enumerate(_responses(payoff)):
-            line = (other, own) if swap else (own, other)
-            ax.plot(*line, color=color, linewidth=2.2, label=f"best response of agent {who}" if k == 0 else None)
-    told = [name(own[1]) for own in names]
+    for i, color in enumerate(("blue", "red")):
+        for k, (mine, theirs) in enumerate(_responses(payoffs[0] if i == 0 else payoffs[1].T)):
+            line = (mine, theirs) if i == 0 else (theirs, mine)
+            label = f"best response of agent {i}" if k == 0 else None
+            ax.plot(*line, color=COLORS[color], linewidth=2.2, label=label)
     ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")
-    plain(ax.set_xlabel(f"agent 0: P({told[0]})"), ax.set_ylabel(f"agent 1: P({told[1]})"))
+    plain(ax.set_xlabel(f"agent 0: P({name(names[0][1])})"), ax.set_ylabel(f"agent 1: P({name(names[1][1])})"))
     return ax
 
 
 def _gain(payoff: FloatArray, other: FloatArray) -> FloatArray:
-    """Return what the second action brings more than the first, where the other plays its second with `other`."""
-    gain: FloatArray = (payoff[1, 0] - payoff[0, 0]) * (1 - other) + (payoff[1, 1] - payoff[0, 1]) * other
-    return gain
+    """Return the payoff of the second action minus that of the first, where the other plays its second with `other`."""
+    return np.asarray((payoff[1, 0] - payoff[0, 0]) * (1 - other) + (payoff[1, 1] - payoff[0, 1]) * other)
 
 
 def _responses(payoff: FloatArray) -> list[tuple[list[float], list[float]]]:
-    """Return the best-response curve as pieces (own, other)."""
+    """Return the best-response curve as pieces (own probability, the other's)."""
     at_0, at_1 = _gain(payoff, np.array(0.0)), _gain(payoff, np.array(1.0))
     if at_0 == at_1 == 0:
         return [([0, 1, 1, 0, 0], [0, 0, 1, 1, 0])]
-    pieces: list[tuple[list[float], list[float]]] = []
     if at_0 * at_1 < 0:
         turn = float(at_0 / (at_0 - at_1))
         low, high = (0.0, 1.0) if at_0 < 0 else (1.0, 0.0)
         return [([low, low, high, high], [0.0, turn, turn, 1.0])]
-    own = 1.0 if at_0 + at_1 > 0 else 0.0
-    pieces.append(([own, own], [0.0, 1.0]))
-    if at_0 == 0:
-        pieces.append(([0.0, 1.0], [0.0, 0.0]))
-    if at_1 == 0:
-        pieces.append(([0.0, 1.0], [1.0, 1.0]))
-    return pieces
+    action = 1.0 if at_0 + at_1 > 0 else 0.0
+    ties = [([0.0, 1.0], [other, other]) for other, gain in ((0.0, at_0), (1.0, at_1)) if gain == 0]
+    return [([action, action], [0.0, 1.0]), *ties]
 
 
 #: Corners of the tetrahedron of joint distributions, in the order of joint actions (0, 0), (0, 1), (1, 0), (1, 1).
@@ -481,7 +437,7 @@ def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) 
     x, y = np.meshgrid(inside, inside)
     product = np.stack([(1 - x) * (1 - y), (1 - x) * y, x * (1 - y), x * y], axis=-1) @ TETRAHEDRON
     ax.plot_wireframe(*np.moveaxis(product, -1, 0), color=COLORS["orange"], linewidth=0.4, alpha=0.7)
-    ax.plot([], [], color=COLORS["orange"], linewidth=0.8, label="independent play")
+    ax.plot([], [], color=COLORS["orange"], linewidth=0.8, label="product policies")
     ax.set_axis_off()
     ax.set_box_aspect((1, 0.87, 0.82), zoom=1.2)
     return ax
@@ -491,18 +447,15 @@ def _hull(ax: Any, corners: FloatArray) -> None:
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
     from scipy.spatial import ConvexHull, QhullError
 
-    if len(corners) == 2:
-        ax.plot(*corners.T, color=COLORS["blue"], linewidth=2)
-        return
     if len(corners) < 3:
+        ax.plot(*corners.T, color=COLORS["blue"], linewidth=2)
         return
     try:
         faces = [corners[face] for face in ConvexHull(corners).simplices] if len(corners) > 3 else [corners]
     except QhullError:  # all in one plane
         middle = corners.mean(axis=0)
-        _, _, axes = np.linalg.svd(corners - middle)
-        flat = (corners - middle) @ axes[:2].T
-        faces = [corners[np.argsort(np.arctan2(flat[:, 1], flat[:, 0]))]]
+        plane = (corners - middle) @ np.linalg.svd(corners - middle)[2][:2].T
+        faces = [corners[np.argsort(np.arctan2(plane[:, 1], plane[:, 0]))]]
     ax.add_collection3d(Poly3DCollection(faces, facecolor=COLORS["sky"], alpha=0.35, edgecolor=COLORS["blue"]))
 
 

@@ -72,17 +72,17 @@ def title(ax: Any, text: str, **options: Any) -> None:
     plain(ax.set_title(text, **options))
 
 
-def legend(owner: Any, *given: Any, **options: Any) -> None:
+def legend(owner: Any, *entries: Any, **options: Any) -> None:
     """Draw the legend of axes or of a figure, whose texts are shown as they are; none where nothing has a label.
 
-    `given` are lines and their labels, those of the axes if not given; options are matplotlib's.
+    `entries` are lines and their labels, by default those of the axes; options are matplotlib's.
     """
-    lines, labels = given or owner.get_legend_handles_labels()
+    lines, labels = entries or owner.get_legend_handles_labels()
     if len(lines):
-        drawn = owner.legend(lines, labels, **{"fontsize": 8, "frameon": False, **options})
-        plain(*drawn.get_texts(), drawn.get_title())
+        box = owner.legend(lines, labels, **{"fontsize": 8, "frameon": False, **options})
+        plain(*box.get_texts(), box.get_title())
         if "loc" not in options:
-            drawn.set_in_layout(False)  # a wide one must not push the axes of a figure apart
+            box.set_in_layout(False)  # a wide one must not push the axes of a figure apart
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def check_size(size: tuple[float, float] | None) -> tuple[float, float] | None:
     if size is None:
         return None
     if not isinstance(size, tuple | list) or len(size) != 2:
-        raise TacitError(f"size is {brief(size)}; it must be (width, height) in inches")
+        raise TacitError(f"size must be (width, height) in inches; got {brief(size)}")
     return (check.real("width", size[0], least=1, most=100), check.real("height", size[1], least=1, most=100))
 
 
@@ -137,19 +137,19 @@ def new_axes(
     """Return an array [rows, columns] of axes of a new figure of pyplot, which notebooks show by themselves."""
     from matplotlib import pyplot
 
-    wanted = check_size(size) or (4.8 * columns, 3.4 * rows)
-    _, axes = pyplot.subplots(rows, columns, figsize=wanted, squeeze=False, layout="constrained", **options)
+    inches = check_size(size) or (4.8 * columns, 3.4 * rows)
+    _, axes = pyplot.subplots(rows, columns, figsize=inches, squeeze=False, layout="constrained", **options)
     return axes  # type: ignore[no-any-return]
 
 
 def axes_for(ax: Any, count: int, size: tuple[float, float] | None, usual: tuple[float, float] | None = None) -> Any:
-    """Return `count` axes: those that are given, or new ones side by side."""
+    """Return `count` axes: those of the caller, or new ones side by side."""
     if ax is None:
         return new_axes(1, count, size=size or usual)[0]
-    given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-    if len(given) != count:
-        raise TacitError(f"ax has {len(given)} axes, and {count} are needed")
-    return given
+    axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    if len(axes) != count:
+        raise TacitError(f"ax must have {count} axes; got {len(axes)}")
+    return axes
 
 
 def save_figure(figure: Any, place: Path) -> None:
@@ -186,27 +186,21 @@ def _any_letters() -> Iterator[None]:
 ENDINGS = (".gif", ".html")
 
 
-def animate(
-    figure: Any, draw: Callable[[int], object], frames: int, place: str | os.PathLike[str], *, fps: float
-) -> Path:
+def animate(figure: Any, draw: Callable[[int], Any], frames: int, place: str | os.PathLike[str], *, fps: float) -> Path:
     """Write an animation of a figure, whose frame k `draw(k)` draws, as `.gif` or `.html`, and return its place."""
     from matplotlib import pyplot
     from matplotlib.animation import FuncAnimation, PillowWriter
 
     path = files.path(place)
     if path.suffix not in ENDINGS:
-        raise TacitError(f"{path} has no ending of an animation; give one of {', '.join(ENDINGS)}")
+        raise TacitError(f"the name of an animation must end in {' or '.join(ENDINGS)}; got {path}")
     fps = check.real("fps", fps, least=0.1, most=60)
 
-    def show(k: int) -> list[Any]:
-        draw(k)
-        return []
-
-    moving = FuncAnimation(figure, show, frames=frames, interval=1000 / fps, blit=False)
+    moving = FuncAnimation(figure, draw, frames=frames, interval=1000 / fps, blit=False)
     with _any_letters(), tempfile.TemporaryDirectory() as folder:
         if path.suffix == ".html":
-            moved = moving.to_jshtml(fps=max(1, round(fps)))
-            content = f"<!doctype html><meta charset='utf-8'><title>tacit</title>{moved}".encode()
+            body = moving.to_jshtml(fps=max(1, round(fps)))
+            content = f"<!doctype html><meta charset='utf-8'><title>tacit</title>{body}".encode()
         else:
             gif = Path(folder) / "moving.gif"
             moving.save(str(gif), writer=PillowWriter(fps=max(1, round(fps))))

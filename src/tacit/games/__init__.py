@@ -5,9 +5,8 @@ A new game is one file here and one line in the table below, or an entry point o
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,9 @@ from tacit.games.box_pushing import BoxPushing
 from tacit.games.count import CountGame
 from tacit.games.count_rules import count_vectors
 from tacit.games.crowds import Congestion, Distancing, Minority, Spectrum
+from tacit.games.dpomdp import load_dpomdp, save_dpomdp
+from tacit.games.exact import Successors
+from tacit.games.formats import load_nfg, load_npz, save_nfg, save_npz
 from tacit.games.function import FunctionGame
 from tacit.games.matrix import (
     BattleOfTheSexes,
@@ -29,14 +31,15 @@ from tacit.games.matrix import (
     MatrixTeam,
     Penalty,
     PrisonersDilemma,
+    RandomGeneralSum,
+    RandomPotential,
+    RandomTeam,
     RockPaperScissors,
     Shapley,
     StagHunt,
     matrix_game,
 )
-from tacit.games.random import RandomGeneralSum, RandomPotential, RandomTeam
-from tacit.games.successors import Successors
-from tacit.games.tabular import TabularGame, check_length
+from tacit.games.tabular import TabularGame, check_game, check_length
 from tacit.games.tabulate import tabulate
 
 REGISTRY: Registry[Any] = Registry("game")
@@ -62,13 +65,11 @@ REGISTRY.add("penalty", Penalty)
 for _entry in atlas.ENTRIES.values():
     REGISTRY.add(f"atlas/{_entry.name}", _entry.make, about=_entry.about)
 
-#: Which module reads and writes files of an ending.
-FORMATS = {
-    ".npz": "tacit.games.npz",
-    ".dpomdp": "tacit.games.dpomdp",
-    ".nfg": "tacit.games.gambit",
-    ".efg": "tacit.games.gambit",
-    ".prism": "tacit.games.prism",
+#: What reads and writes files of an ending.
+FORMATS: dict[str, tuple[Callable[..., TabularGame], Callable[..., None]]] = {
+    ".npz": (load_npz, save_npz),
+    ".dpomdp": (load_dpomdp, save_dpomdp),
+    ".nfg": (load_nfg, save_nfg),
 }
 
 #: Libraries whose games are named after a colon, as in `openspiel:tic_tac_toe`.
@@ -109,13 +110,11 @@ def make(name: str, /, *, discount: float | None = None, **params: Any) -> Any:
     return game.with_discount(discount)
 
 
-def load(
-    path: str | os.PathLike[str], *, horizon: int | None = None, discount: float | None = None, **more: Any
-) -> TabularGame:
-    """Read a game from a file; the ending says the format: `.npz`, `.dpomdp`, `.nfg`, `.efg` or `.prism`.
+def load(path: str | os.PathLike[str], *, horizon: int | None = None, discount: float | None = None) -> TabularGame:
+    """Read a game from a file; the ending says the format: `.npz`, `.dpomdp` or `.nfg`.
 
     A `.dpomdp` file has no horizon: if none is given, its own discount counts. A `.nfg` game is played once unless a
-    horizon or a discount is given; an `.efg` tree has a horizon of its own.
+    horizon or a discount is given.
 
     Parameters
     ----------
@@ -125,9 +124,6 @@ def load(
         Steps in an episode.
     discount : float, optional
         Instead of a horizon, of a game that is the same at every step.
-    **more
-        Of a `.prism` model: `property`, what its players want, `constants`, a dict of those that it leaves open,
-        `limit`, as of `tabulate`, and `name`.
 
     Returns
     -------
@@ -148,18 +144,13 @@ def load(
     TabularGame('chicken': 2 agents, 1 state, 2×2 actions, horizon 3, rewards in [0, 7])
     """
     place = files.path(path)
-    reader = _format(place).load
-    known = [name for name in inspect.signature(reader).parameters if name not in ("path", "horizon")]
-    _only("a game from a file", more, "horizon", *dict.fromkeys(["discount", *known]))
-    if discount is not None:
-        check_length(horizon, discount)
-        if "discount" in known:
-            discounted: TabularGame = reader(place, discount=discount, **more)
-            return discounted
-        found: TabularGame = reader(place, horizon=1, **more).with_discount(discount)
-        return found
-    game: TabularGame = reader(place, horizon=horizon, **more)
-    return game
+    read, _ = _format(place)
+    if discount is None:
+        return read(place, horizon=horizon)
+    check_length(horizon, discount)
+    if read is load_npz:
+        return read(place, discount=discount)
+    return read(place, horizon=1).with_discount(discount)
 
 
 def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
@@ -185,15 +176,17 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
     'chicken'
     """
     place = files.path(path)
-    _format(place).save(game, place)
+    check_game(game)
+    _, write = _format(place)
+    write(game, place)
 
 
-def _format(place: Path) -> Any:
-    """Return the module that reads and writes files of this ending."""
+def _format(place: Path) -> tuple[Callable[..., TabularGame], Callable[..., None]]:
+    """Return what reads and writes files of this ending."""
     if place.suffix not in FORMATS:
         ending = f"the ending {place.suffix!r}" if place.suffix else "no ending"
         raise TacitError(f"{place} has {ending}; a game file ends in {' or '.join(FORMATS)}")
-    return importlib.import_module(FORMATS[place.suffix])
+    return FORMATS[place.suffix]
 
 
 def is_file(name: str) -> bool:
@@ -293,27 +286,27 @@ def from_name_or_file(name: str, /, **params: Any) -> Any:
     2
     """
     if is_file(name):
-        return load(name, **params)
+        return load(name, **_only("a game from a file", params, "horizon", "discount"))
     library, text = _library(name), str(name).partition(":")[2]
     if library == "openspiel":
         from tacit.games.openspiel import from_openspiel
 
         return from_openspiel(text, **_only(name, params, "horizon", "limit"))
     if library == "gymnasium":
-        from tacit.games.gymnasium import from_gymnasium
+        from tacit.games.gymnasium import read_gymnasium
 
         if "env" in params:
             raise TacitError(f"{name} has no parameter 'env'; the id stands after the colon")
-        return from_gymnasium(text, **params)
+        return read_gymnasium(text, **params)
     if library == "pettingzoo":
         raise TacitError(f"{name} can only be played, it has no tables; `tacit run` takes it")
     return make(name, **params)
 
 
-def _only(what: str, params: dict[str, Any], *known: str) -> dict[str, Any]:
+def _only(what: str, params: dict[str, Any], *allowed: str) -> dict[str, Any]:
     for key in params:
-        if key not in known:
-            raise TacitError(f"{what} has no parameter {key!r}; its parameters: {', '.join(known)}")
+        if key not in allowed:
+            raise TacitError(f"{what} has no parameter {key!r}; its parameters: {', '.join(allowed)}")
     return params
 
 

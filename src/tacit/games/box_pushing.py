@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import check
-from tacit.games import successors
-from tacit.games.boards import AGENTS, CELL, DARK, GOAL, LIGHT, Colour, Image, field_of, fill, make_board
+from tacit.games.exact import from_entries
+from tacit.games.showing import AGENTS, CELL, DARK, GOAL, LIGHT, Colour, Image, field_of, fill, make_board
 from tacit.games.tabular import TabularGame
 
 SUCCESS = 0.9  # probability that a turn or a move works, independently for each robot
@@ -89,7 +89,7 @@ def BoxPushing(*, horizon: int = 10, published_file: bool = False, reset: bool =
             state += list(outcomes)
             prob += list(outcomes.values())
     return TabularGame(
-        successors.from_entries(row, state, prob, 1600),
+        from_entries(row, state, prob, 1600),
         np.repeat(reward, 2, axis=0),
         np.eye(100)[START],
         horizon,

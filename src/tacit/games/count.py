@@ -7,6 +7,7 @@ policies the counts of the others are a sum of independent vectors, whose distri
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -21,14 +22,14 @@ from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.memory import Owned, lock
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.count_rules import Rewards, Rules, Statistic, check_size, count_vectors
-from tacit.games.exact import ExactGame, Rows, digest_arrays, is_joint, stack_rows
+from tacit.games.count_rules import ArrayOrFunction, CountRules, Statistic, check_size, count_vectors
+from tacit.games.exact import FAR, ExactGame, Rows, digest_arrays, is_joint, stack_rows
 from tacit.games.protocol import check_range
 from tacit.games.tabular import TabularGame, check_axes
 
 if TYPE_CHECKING:
     from tacit.core.display import Document
-    from tacit.games.count_kernels import CountTables
+    from tacit.games.kernels import CountTables
 
 #: Pairs of agents that are compared, at most; where agents have many different weights, drawn evenly.
 MOST_PAIRS = 40
@@ -42,8 +43,8 @@ class CountGame(ExactGame):
     rewards : array or function
         With `load`, an array [H or 1, S, A, N + 1]: the reward of an action by how many chose it, oneself included; or
         a function of (h, s, a, n). Without, an array [H or 1, S, A, M] over all vectors of counts, in the order of
-        `tacit.count_vectors(agents, actions)`; or a function of (h, s, a, counts), where counts[b] is the number of
-        agents that chose b, oneself included. Entries in which nobody chose the own action are never read.
+        `tacit.games.count_vectors(agents, actions)`; or a function of (h, s, a, counts), where counts[b] is how many
+        agents chose b, oneself included. Entries in which nobody chose the own action are never read.
     transitions : array or function
         An array [H or 1, S, M, S] over the vectors of counts, or with `scores` [H or 1, S, X, S] over the total score
         from 0 to X − 1 = N·max(scores); or a function of (h, s, counts) or (h, s, total) that returns the S
@@ -81,8 +82,8 @@ class CountGame(ExactGame):
 
     def __init__(
         self,
-        rewards: Rewards,
-        transitions: Rewards,
+        rewards: ArrayOrFunction,
+        transitions: ArrayOrFunction,
         initial: npt.ArrayLike,
         horizon: int,
         *,
@@ -105,22 +106,12 @@ class CountGame(ExactGame):
         self.actions: tuple[int, ...] = (A,) * self.agents
         self.initial = check.array("initial", initial)
         if self.initial.ndim != 1 or not len(self.initial):
-            raise TacitError(f"initial has shape {self.initial.shape}; it must be a distribution over states, [S]")
+            raise TacitError(f"initial must be a distribution over states, [S]; got shape {self.initial.shape}")
         check.distributions("initial", self.initial, ["s"], over="states")
         self.states: int = len(self.initial)
         check_size(self.agents, A, self.states, load=self.load, scores=self.scores)
         self.weights = self._read_weights(weights)
-        rules = Rules(
-            rewards,
-            transitions,
-            agents=self.agents,
-            actions=A,
-            states=self.states,
-            horizon=self.horizon,
-            load=self.load,
-            scores=self.scores,
-            stationary=check.flag("stationary", stationary),
-        )
+        rules = CountRules(self, rewards, transitions, stationary=check.flag("stationary", stationary))
         self.statistics = list(rules.numbers)
         self._reward_of, self._rewards = rules.reward_of, rules.rewards
         self._transition_of, self._transitions = rules.transition_of, rules.transitions
@@ -165,7 +156,7 @@ class CountGame(ExactGame):
 
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
         """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
-        self.check_place(h, s, actions)
+        h, s, actions = self.check_place(h, s, actions)
         check.uniform(u)
         chosen = np.asarray(actions, dtype=np.int64)
         counts = np.bincount(chosen, minlength=self.actions[0])
@@ -176,7 +167,7 @@ class CountGame(ExactGame):
 
     def kernels(self) -> CountTables:
         """Return the tables as the compiled loop reads them, with scratch arrays of its own."""
-        from tacit.games.count_kernels import CountTables  # imports the compiler
+        from tacit.games.kernels import CountTables  # imports the compiler
 
         N, A, S = self.agents, self.actions[0], self.states
         levels = max(N - 1, 1).bit_length() + 2
@@ -190,7 +181,7 @@ class CountGame(ExactGame):
             load=np.zeros(A, dtype=np.int64),
             total=np.zeros(len(self.statistics), dtype=np.int64),
             once=lock(np.ones(N, dtype=np.int64)),
-            chance=np.zeros((N, A)),
+            probs=np.zeros((N, A)),
             sums=np.zeros((levels, 2, most + 2)),
             span=np.zeros((levels, 3), dtype=np.int64),
             todo=np.zeros((2 * levels, 5), dtype=np.int64),
@@ -206,16 +197,16 @@ class CountGame(ExactGame):
         steps, group = np.zeros((Q, A), dtype=np.int64), np.zeros((Q, A), dtype=np.int64)
         different = np.zeros(Q, dtype=np.int64)
         for q, own in enumerate(scores):
-            found, which = np.unique(own, return_inverse=True)
-            steps[q, : len(found)], group[q], different[q] = found, which.ravel(), len(found)
-        held = max(len(table) for table in self._rewards)
-        full = [np.broadcast_to(table, (held, *table.shape[1:])) for table in self._rewards]
+            distinct, which = np.unique(own, return_inverse=True)
+            steps[q, : len(distinct)], group[q], different[q] = distinct, which.ravel(), len(distinct)
+        reward_steps = max(len(table) for table in self._rewards)
+        full = [np.broadcast_to(table, (reward_steps, *table.shape[1:])) for table in self._rewards]
         sizes = np.array([table.shape[2] for table in full])
-        block = np.concatenate([table.reshape(held * S, -1) for table in full], axis=1)
-        first = np.arange(held * S)[:, None] * sizes.sum() + (np.cumsum(sizes) - sizes)
+        block = np.concatenate([table.reshape(reward_steps * S, -1) for table in full], axis=1)
+        first = np.arange(reward_steps * S)[:, None] * sizes.sum() + (np.cumsum(sizes) - sizes)
         support, start = self._start
         move = self._transitions.reshape(-1, S, self._transitions.shape[3])
-        held_fast = {
+        arrays = {
             "scores": scores,
             "sizes": np.array([statistic.size for statistic in self.statistics]),
             "steps": steps,
@@ -231,15 +222,15 @@ class CountGame(ExactGame):
             "start_cumulative": start,
         }
         return {
-            **{key: lock(array) for key, array in held_fast.items()},
+            **{key: lock(array) for key, array in arrays.items()},
             "transition_statistic": self._transition_of,
             "transition_stride": S if len(self._transitions) > 1 else 0,
-            "reward_stride": S if held > 1 else 0,
+            "reward_stride": S if reward_steps > 1 else 0,
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("_tables", "_counts", "_start", "digest")
-        return {key: value for key, value in self.__dict__.items() if key not in made}
+        cached = ("_tables", "_counts", "_start", "digest")
+        return {key: value for key, value in self.__dict__.items() if key not in cached}
 
     @cached_property
     def digest(self) -> str:
@@ -252,9 +243,9 @@ class CountGame(ExactGame):
         """Return what each agent's own actions pay, from the distributions of what the others' scores add up to."""
         if is_joint(rows):
             return self.tabular().payoffs(h, rows, V, s, agents=agents)
-        from tacit.games.count_kernels import induce  # imports the compiler
+        from tacit.games.kernels import induced_payoffs  # imports the compiler
 
-        rewards, transitions = induce(self, h, self._stack(rows, s), s)
+        rewards, transitions = induced_payoffs(self, h, self._stack(rows, s), s)
         if agents is not None:
             rewards, transitions = rewards[..., list(agents), :], transitions[..., list(agents), :, :]
         if s is None:
@@ -262,8 +253,8 @@ class CountGame(ExactGame):
         if V is None:
             return rewards
         sums = "...snat,...nt->...nsa" if s is None else "...nat,...nt->...na"
-        found: FloatArray = rewards + np.einsum(sums, transitions, V)
-        return found
+        payoffs: FloatArray = rewards + np.einsum(sums, transitions, V)
+        return payoffs
 
     def _stack(self, rows: Sequence[FloatArray], s: int | None) -> FloatArray:
         """Return what the agents play as one table, [..., S, N, A], or in a state s [..., N, A]."""
@@ -275,11 +266,25 @@ class CountGame(ExactGame):
         """Return the distribution [..., S] after step h of an `occupancy` [..., S], or [...] of a state s."""
         if is_joint(rows):
             return self.tabular().push(h, rows, occupancy, s)
-        from tacit.games.count_kernels import follow  # imports the compiler
+        from tacit.games.kernels import next_state_probs  # imports the compiler
 
-        following = follow(self, h, self._stack(rows, s), s)
+        following = next_state_probs(self, h, self._stack(rows, s), s)
         moved: FloatArray = occupancy[..., None] * following
         return moved if s is not None else moved.sum(axis=-2)
+
+    def shift_rewards(self) -> tuple[CountGame, FloatArray] | None:
+        """Return the game with each agent's least reward subtracted, and those rewards [N]; None where none is far off.
+
+        Where an agent's actions have different weights, a constant added to its rewards is none of the tables'.
+        """
+        low, high = self.reward_range
+        weight = float(self.weights[0, 0])
+        if abs(low) <= FAR * (high - low) or not (self.weights == weight).all():
+            return None
+        shifted = copy.copy(self)
+        shifted._rewards = [lock(table - low / weight) for table in self._rewards]
+        shifted.reward_range = (0.0, high - low)
+        return shifted, np.full(self.agents, low)
 
     def agents_to_compare(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
         """Return a pair of agents for each two kinds of weights: agents of the same weights are alike.
@@ -290,20 +295,20 @@ class CountGame(ExactGame):
         """
         _, first, kind = np.unique(self.weights, axis=0, return_index=True, return_inverse=True)
         kind = kind.ravel()
-        found = []
+        pairs = []
         for one, other in combinations_with_replacement(range(len(first)), 2):
             if one != other:
-                found.append((int(first[one]), int(first[other])))
+                pairs.append((int(first[one]), int(first[other])))
             elif (kind == one).sum() > 1:
                 i, j = np.flatnonzero(kind == one)[:2]
-                found.append((int(i), int(j)))
-        if len(found) > MOST_PAIRS:
-            found = [found[k] for k in rng.choice(len(found), MOST_PAIRS, replace=False)]
-        return [(min(pair), max(pair)) for pair in found]
+                pairs.append((int(i), int(j)))
+        if len(pairs) > MOST_PAIRS:
+            pairs = [pairs[k] for k in rng.choice(len(pairs), MOST_PAIRS, replace=False)]
+        return [(min(pair), max(pair)) for pair in pairs]
 
     def induce_game(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
         """Return the game of two agents where the others play `probs` [H, S, A]: tables over their actions."""
-        from tacit.games.count_kernels import add_up  # imports the compiler
+        from tacit.games.kernels import score_distribution  # imports the compiler
 
         i, j = agents
         H, S, A = self.horizon, self.states, self.actions[0]
@@ -311,7 +316,7 @@ class CountGame(ExactGame):
         rewards, moves = np.zeros((2, H, S, A, A)), np.zeros((H, S, A, A, S))
         for h in range(H):
             for s in range(S):
-                sums = [add_up(np.array(own.scores), others[:, h, s]) for own in self.statistics]
+                sums = [score_distribution(np.array(own.scores), others[:, h, s]) for own in self.statistics]
                 for a in range(A):
                     q = self._reward_of[a]
                     scores, table = self.statistics[q].scores, self._rewards[a]
@@ -336,7 +341,7 @@ class CountGame(ExactGame):
         It does not matter in which order they move: the m-th to move faces m that have and N − 1 − m that have not.
         None where agents differ in their weights.
         """
-        from tacit.games.count_kernels import induce_kinds  # imports the compiler
+        from tacit.games.kernels import induced_by_kind  # imports the compiler
 
         N, S, A = self.agents, self.states, self.actions[0]
         if not (self.weights == self.weights[:1]).all():
@@ -348,9 +353,9 @@ class CountGame(ExactGame):
         for h in reversed(range(self.horizon)):
             rows, rows_moved = (policy[h if len(policy) > 1 else 0] for policy in (old, new))
             mu = np.tile(np.stack([rows, rows_moved], axis=1), (N, 1, 1))  # [N·S, 2, A]
-            found = induce_kinds(self, h, states, mu, copies, number)
-            reward = (self.weights[0] * found.rewards[:, 0]).reshape(N, S, A)
-            following = found.transitions[:, 0].reshape(N, S, A, S)
+            induced = induced_by_kind(self, h, states, mu, copies, number)
+            reward = (self.weights[0] * induced.rewards[:, 0]).reshape(N, S, A)
+            following = induced.transitions[:, 0].reshape(N, S, A, S)
             V = ((reward + np.einsum("msat,mt->msa", following, V)) * rows).sum(axis=2)
             V_moved = ((reward + np.einsum("msat,mt->msa", following, V_moved)) * rows_moved).sum(axis=2)
         return float(dot(V_moved - V, self.initial).sum())
@@ -379,13 +384,13 @@ class CountGame(ExactGame):
     def tabular(self) -> TabularGame:
         """Write the game out over joint actions; possible for few agents only."""
         N, A, S = self.agents, self.actions[0], self.states
-        held = max(len(table) for table in self._rewards)
-        needed = memory.floats(N, held * S + 3, A**N) + memory.floats(len(self._transitions), S, S + 1, A**N)
+        steps = max(len(table) for table in self._rewards)
+        needed = memory.floats(N, steps * S + 3, A**N) + memory.floats(len(self._transitions), S, S + 1, A**N)
         memory.require(needed, f"{self!r} as tables over {A}^{N} joint actions")
         check_axes(N)
         choices = np.indices((A,) * N, dtype=np.int64).reshape(N, -1)  # [N, J]
         totals = [np.take(np.array(statistic.scores), choices).sum(axis=0) for statistic in self.statistics]
-        rewards = np.zeros((N, held, S, A**N))
+        rewards = np.zeros((N, steps, S, A**N))
         for i, chosen in enumerate(choices):
             for a, table in enumerate(self._rewards):
                 own = np.flatnonzero(chosen == a)
@@ -394,7 +399,7 @@ class CountGame(ExactGame):
         moves = self._transitions[:, :, :, totals[self._transition_of]].transpose(0, 1, 3, 2)
         return TabularGame(
             Owned(np.ascontiguousarray(moves).reshape(len(moves), S, *self.actions, S)),
-            Owned(rewards.reshape(N, held, S, *self.actions)),
+            Owned(rewards.reshape(N, steps, S, *self.actions)),
             self.initial,
             self.horizon,
             name=self.name,
@@ -430,10 +435,10 @@ class CountGame(ExactGame):
         N, A = self.agents, self.actions[0]
         if weights is None:
             return lock(np.ones((N, A)))
-        given = check.array("weights", weights)
-        if given.shape not in ((N,), (N, A)) or not np.isfinite(given).all():
-            raise TacitError(f"weights has shape {given.shape}; it must be {N} finite numbers, or {N} for each action")
-        return lock(np.array(np.broadcast_to(given.reshape(N, -1), (N, A))))
+        array = check.array("weights", weights)
+        if array.shape not in ((N,), (N, A)) or not np.isfinite(array).all():
+            raise TacitError(f"weights must be {N} finite numbers, or {N} for each action; got shape {array.shape}")
+        return lock(np.array(np.broadcast_to(array.reshape(N, -1), (N, A))))
 
 
 def _read_scores(scores: Sequence[int], actions: int) -> tuple[int, ...]:

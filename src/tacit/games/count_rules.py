@@ -1,7 +1,7 @@
-"""What is given of a counting game, as tables over statistics of the counts.
+"""Rewards and transitions of a counting game, arrays or functions, as tables over statistics of the counts.
 
-A function is called with whole arrays where it takes them, else point by point. What it says for arrays is compared
-with what it says for single points here and there, since code written for one point (`max(counts)`, `if n > 3`) may
+A function is called with arrays of all points where it takes them, else point by point. What it returns for arrays is
+compared with what it returns for some single points, since code written for one point (`max(counts)`, `if n > 3`) may
 accept an array and mean something else.
 """
 
@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,10 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.memory import lock
 from tacit.core.types import FloatArray, IntArray
 
-Rewards = npt.ArrayLike | Callable[..., Any]
+if TYPE_CHECKING:
+    from tacit.games.count import CountGame
+
+ArrayOrFunction = npt.ArrayLike | Callable[..., Any]
 
 #: Calls of a function that makes tables, at most: they take a minute or two.
 _CALLS = 2_000_000
@@ -34,7 +37,7 @@ class Statistic(NamedTuple):
     size: int
 
 
-class Rules:
+class CountRules:
     """The tables of a counting game, made of arrays or functions.
 
     Attributes
@@ -49,21 +52,11 @@ class Rules:
     """
 
     def __init__(
-        self,
-        rewards: Rewards,
-        transitions: Rewards,
-        *,
-        agents: int,
-        actions: int,
-        states: int,
-        horizon: int,
-        load: bool,
-        scores: tuple[int, ...] | None,
-        stationary: bool,
+        self, game: CountGame, rewards: ArrayOrFunction, transitions: ArrayOrFunction, *, stationary: bool
     ) -> None:
-        self.agents, self.actions, self.states, self.horizon = agents, actions, states, horizon
-        self.load, self.scores = load, scores
-        self._asked = 1 if stationary else horizon  # steps that functions are asked for
+        self.agents, self.actions, self.states, self.horizon = game.agents, game.actions[0], game.states, game.horizon
+        self.load, self.scores = game.load, game.scores
+        self._steps = 1 if stationary else self.horizon  # for which functions are called
         self.numbers: dict[Statistic, int] = {}
         self.reward_of, self.rewards = self._read_rewards(rewards)
         self.transition_of, self.transitions = self._read_transitions(transitions)
@@ -75,91 +68,101 @@ class Rules:
 
     def _number(self, scores: Iterable[int]) -> int:
         """Return the number of a statistic; a new one joins the others."""
-        each = tuple(int(w) for w in scores)
-        made = Statistic(each, self.agents * max(each) + 1)
-        if made not in self.numbers:
-            size = memory.floats(self.agents.bit_length() + 3, 2, made.size)
+        each = tuple(int(score) for score in scores)
+        statistic = Statistic(each, self.agents * max(each) + 1)
+        if statistic not in self.numbers:
+            size = memory.floats(self.agents.bit_length() + 3, 2, statistic.size)
             memory.require(size, f"distributions of counts of {self.agents} agents and {self.actions} actions")
-        return self.numbers.setdefault(made, len(self.numbers))
+        return self.numbers.setdefault(statistic, len(self.numbers))
 
-    def _read_rewards(self, given: Rewards) -> tuple[list[int], list[FloatArray]]:
+    def _read_rewards(self, rewards: ArrayOrFunction) -> tuple[list[int], list[FloatArray]]:
         """Return for each action a statistic, and a table [H or 1, S, X] over it."""
         N, A, S = self.agents, self.actions, self.states
         points = np.arange(N + 1) if self.load else self.counts.T
-        there = np.broadcast_to(points > 0, (A, points.shape[-1]))  # where somebody chose the action
+        chosen = np.broadcast_to(points > 0, (A, points.shape[-1]))  # where somebody chose the action
 
-        def ask(h: int) -> FloatArray:
-            step = np.zeros((S, *there.shape))
+        def call(h: int) -> FloatArray:
+            step = np.zeros((S, *chosen.shape))
             for s, a in itertools.product(range(S), range(A)):
-                step[s, a, there[a]] = call_function("rewards", given, (h, s, a), points[..., there[a]])
+                step[s, a, chosen[a]] = call_function("rewards", rewards, (h, s, a), points[..., chosen[a]])
             return step
 
         letters = f"S, A, {'N + 1' if self.load else 'M'}"
-        table = np.where(there, self._table("rewards", given, ask, (S, *there.shape), letters, calls=S * A), 0.0)
+        table = self._table("rewards", rewards, call, (S, *chosen.shape), letters, calls=S * A)
+        table = np.where(chosen, table, 0.0)
         check.finite("rewards", table, ["h", "s", "a", "load" if self.load else "counts"])
         if not self.load:
-            every = digits(N, A)
-            where, size = self.counts @ every, N * int(max(every)) + 1
-            spread = memory.zeros((A, len(table), S, size), "rewards over counts")
+            scores = digits(N, A)
+            totals, size = self.counts @ scores, N * int(max(scores)) + 1
+            by_total = memory.zeros((A, len(table), S, size), "rewards over counts")
             for a in range(A):
-                spread[a][:, :, where[there[a]]] = table[:, :, a, there[a]]
-            return [self._number(every)] * A, [lock(own) for own in spread]
+                by_total[a][:, :, totals[chosen[a]]] = table[:, :, a, chosen[a]]
+            return [self._number(scores)] * A, [lock(rows) for rows in by_total]
         if A == 1:  # everybody is there
             return [self._number((0,))], [lock(np.array(table[:, :, 0, N:]))]
         if A == 2:  # both loads say the same
             both = [np.ascontiguousarray(table[:, :, 0, ::-1]), np.array(table[:, :, 1])]
-            return [self._number((0, 1))] * 2, [lock(own) for own in both]
+            return [self._number((0, 1))] * 2, [lock(rows) for rows in both]
         numbers = [self._number(int(b == a) for b in range(A)) for a in range(A)]
         return numbers, [lock(np.array(table[:, :, a])) for a in range(A)]
 
-    def _read_transitions(self, given: Rewards) -> tuple[int, FloatArray]:
+    def _read_transitions(self, transitions: ArrayOrFunction) -> tuple[int, FloatArray]:
         """Return a statistic, and the probabilities of the next state [H or 1, S, S, X] over it."""
         N, A, S = self.agents, self.actions, self.states
-        kept: Any = slice(None)  # totals that there are
+        possible: Any = slice(None)
         if self.scores is None:
-            over, points, number, letter = digits(N, A), self.counts.T, len(self.counts), "M"
-            where = self.counts @ over
+            scores, points, number, letter = digits(N, A), self.counts.T, len(self.counts), "M"
+            totals = self.counts @ scores
         else:
-            kept = points = np.flatnonzero(_possible(self.scores, N))
+            possible = points = np.flatnonzero(_possible(self.scores, N))
             number, letter = N * max(self.scores) + 1, "N·max(scores) + 1"
             least = min(self.scores)
-            where = points - N * least
-            over = np.array([0, 1] if A == 2 else [w - least for w in self.scores])
+            totals = points - N * least
+            scores = np.array([0, 1] if A == 2 else [score - least for score in self.scores])
 
-        def ask(h: int) -> list[FloatArray]:
-            return [call_function("transitions", given, (h, s), points, S) for s in range(S)]
+        def call(h: int) -> list[FloatArray]:
+            return [call_function("transitions", transitions, (h, s), points, S) for s in range(S)]
 
-        held = self._table("transitions", given, ask, (S, number, S), f"S, {letter}, S", calls=S)
-        if not callable(given):
-            held = held.transpose(0, 1, 3, 2)[..., kept]  # [H or 1, S, S, points]
+        probs = self._table("transitions", transitions, call, (S, number, S), f"S, {letter}, S", calls=S)
+        if not callable(transitions):
+            probs = probs.transpose(0, 1, 3, 2)[..., possible]  # [H or 1, S, S, points]
         axes = ["h", "s", "counts" if self.scores is None else "total", "next"]
-        rows = np.ascontiguousarray(held.transpose(0, 1, 3, 2))
+        rows = np.ascontiguousarray(probs.transpose(0, 1, 3, 2))
         check.distributions("transitions", rows, axes, over="next states")
         if self.scores is not None and A == 2:  # from the total score to how many chose action 1
             low, high = self.scores
-            total = np.searchsorted(points, low * N + (high - low) * np.arange(N + 1))
-            return self._number(over), lock(np.ascontiguousarray(held[..., total]))
-        table = memory.zeros((*held.shape[:3], N * int(max(over)) + 1), "transitions over counts")
+            at = np.searchsorted(points, low * N + (high - low) * np.arange(N + 1))
+            return self._number(scores), lock(np.ascontiguousarray(probs[..., at]))
+        table = memory.zeros((*probs.shape[:3], N * int(max(scores)) + 1), "transitions over counts")
         table[:, :, 0] = 1.0  # what no joint action has is never read
-        table[..., where] = held
-        return self._number(over), lock(table)
+        table[..., totals] = probs
+        return self._number(scores), lock(table)
 
     def _table(
-        self, what: str, given: Rewards, ask: Callable[[int], Any], shape: tuple[int, ...], letters: str, calls: int
+        self,
+        what: str,
+        source: ArrayOrFunction,
+        call: Callable[[int], Any],
+        shape: tuple[int, ...],
+        letters: str,
+        calls: int,
     ) -> FloatArray:
-        """Return an array [H or 1, *shape] as it was given, or what a function says, which `ask` calls for one step."""
-        if callable(given):
-            if self._asked * calls > _CALLS:
+        """Return an array [H or 1, *shape] as it is, or the table of a function, which `call` makes for one step."""
+        if callable(source):
+            if self._steps * calls > _CALLS:
                 raise TacitError(
-                    f"{what} would be called {self._asked * calls:,} times, for each step, state and action; "
+                    f"{what} would be called {self._steps * calls:,} times, for each step, state and action; "
                     f"stationary=True calls it for one step, where all are the same"
                 )
-            return _stack(ask(h) for h in range(self._asked))
-        array = check.array(what, given)
+            size = memory.floats(2, self._steps, *shape)
+            memory.require(size, f"{what} of every step (stationary=True makes one step, where all are the same)")
+            tables = np.stack([np.array(call(h)) for h in range(self._steps)])
+            return tables[:1] if (tables == tables[:1]).all() else tables
+        array = check.array(what, source)
         if array.shape[1:] != shape or len(array) not in (1, self.horizon):
             steps = "1" if self.horizon == 1 else f"1 or {self.horizon}"
             wanted = f"[{steps}, {', '.join(str(k) for k in shape)}]: [H or 1, {letters}]"
-            raise TacitError(f"{what} has shape {array.shape}; it must be {wanted}")
+            raise TacitError(f"{what} must have shape {wanted}; got {array.shape}")
         return array
 
     def reward_range(self, weights: FloatArray) -> tuple[float, float]:
@@ -205,22 +208,6 @@ def _possible(scores: tuple[int, ...], agents: int) -> npt.NDArray[np.bool_]:
     return possible
 
 
-def _stack(steps: Iterable[Any]) -> FloatArray:
-    """Stack the tables of all steps; where all are the same, one stands for all."""
-    held: list[FloatArray] = []
-    first = np.zeros(0)
-    for h, step in enumerate(steps):
-        table = np.array(step)
-        if h == 0:
-            first = table
-        elif not held and not np.array_equal(table, first):
-            memory.require(memory.floats(h + 1, table.size), "tables of every step")
-            held = [first] * h
-        if held:
-            held.append(table)
-    return np.stack(held) if held else first[None]
-
-
 def number_of_counts(agents: int, actions: int) -> int:
     """Return how many vectors of counts there are, (N+A−1 choose A−1).
 
@@ -244,7 +231,7 @@ def count_vectors(agents: int, actions: int) -> IntArray:
     Examples
     --------
     >>> import tacit
-    >>> tacit.count_vectors(2, 2).tolist()
+    >>> tacit.games.count_vectors(2, 2).tolist()
     [[0, 2], [1, 1], [2, 0]]
     """
     agents, actions = check.integer("agents", agents), check.integer("actions", actions)
@@ -298,45 +285,42 @@ def call_function(what: str, function: Any, at: tuple[int, ...], points: IntArra
 
     def call(k: int) -> FloatArray:
         point: Any = int(points[k]) if points.ndim == 1 else points[:, k].copy()
-        said = f"{what}({', '.join(str(x) for x in at)}, {brief(point if points.ndim == 1 else point.tolist())})"
+        called = f"{what}({', '.join(str(x) for x in at)}, {brief(point if points.ndim == 1 else point.tolist())})"
         try:
-            given = np.asarray(function(*at, point))
+            returned = np.asarray(function(*at, point))
         except Exception as error:  # whatever somebody's function does
-            raise TacitError(f"{said} raised {type(error).__name__}: {one_line(error, 200)}") from error
-        found = _result(given[..., None] if given.dtype.kind in "biuf" else given, 1, states)
-        if found is None:
+            raise TacitError(f"{called} raised {type(error).__name__}: {one_line(error, 200)}") from error
+        column = _as_table(returned[..., None], 1, states)
+        if column is None:
             wanted = f"{states} probabilities, or a next state" if states else "a number"
-            raise TacitError(f"{said} returned {brief(given.tolist())}; it must be {wanted}")
-        single: FloatArray = found[..., 0]
-        return single
+            raise TacitError(f"{called} must return {wanted}; got {brief(returned.tolist())}")
+        numbers: FloatArray = column[..., 0]
+        return numbers
 
-    def agrees(k: int) -> bool:
+    def agrees(table: FloatArray, k: int) -> bool:
         try:
-            return bool(np.array_equal(call(k), whole[..., k], equal_nan=True))
+            return bool(np.array_equal(call(k), table[..., k], equal_nan=True))
         except TacitError:  # it is written for arrays alone
             return True
 
     number = points.shape[-1]
-    whole: Any = None
     try:
         with np.errstate(all="ignore"):
-            whole = _result(np.asarray(function(*at, points)), number, states)
+            table = _as_table(np.asarray(function(*at, points)), number, states)
     except Exception:  # it is not written for arrays
-        whole = None
+        table = None
     some = np.unique(np.linspace(0, number - 1, _COMPARED).astype(np.int64))
-    if whole is not None and all(agrees(k) for k in some):
-        found: FloatArray = whole
-        return found
+    if table is not None and all(agrees(table, k) for k in some):
+        return table
     return np.stack([call(k) for k in range(number)], axis=-1)
 
 
-def _result(given: Any, number: int, states: int) -> FloatArray | None:
-    """Return what a function gave for so many points as floats [M] or [S, M], or None where it is no such thing."""
-    if given.dtype.kind not in "biuf":
+def _as_table(returned: Any, number: int, states: int) -> FloatArray | None:
+    """Return what a function returned for so many points as floats [M] or [S, M]; None where it is no such thing."""
+    if returned.dtype.kind not in "biuf":
         return None
-    if states == 0:
-        return given.astype(np.float64) if given.shape == (number,) else None
-    if given.shape == (number,) and given.dtype.kind in "iu":
-        inside = (given >= 0) & (given < states)
-        return (np.arange(states)[:, None] == given).astype(np.float64) if inside.all() else None
-    return given.astype(np.float64) if given.shape == (states, number) else None
+    if states and returned.shape == (number,) and returned.dtype.kind in "iu":
+        inside = (returned >= 0) & (returned < states)
+        return (np.arange(states)[:, None] == returned).astype(np.float64) if inside.all() else None
+    wanted = (states, number) if states else (number,)
+    return returned.astype(np.float64) if returned.shape == wanted else None

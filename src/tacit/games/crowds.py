@@ -23,7 +23,7 @@ from tacit.core import check, memory
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.count import CountGame
 from tacit.games.count_rules import check_size
-from tacit.games.successors import Successors
+from tacit.games.exact import Successors
 from tacit.games.tabular import TabularGame, check_axes
 
 
@@ -270,7 +270,7 @@ def Distancing(
     choices = np.indices(shape, dtype=np.int32).reshape(agents, joint)
     counts = np.stack([(choices == j).sum(axis=0) for j in range(facilities)])  # [facilities, joint]
     gain = worth[:, None] * counts
-    safe = np.stack([np.take_along_axis(gain, own[None].astype(np.intp), axis=0)[0] for own in choices])
+    safe = np.stack([np.take_along_axis(gain, chosen[None].astype(np.intp), axis=0)[0] for chosen in choices])
     crowd = counts.max(axis=0)
     s_next = np.concatenate([2 * crowd > agents, 4 * crowd > agents]).astype(np.int32)
     return TabularGame(
@@ -291,8 +291,8 @@ def _counting(agents: int, worth: FloatArray, horizon: int, penalty: float, name
 
     def crowding(h: int, s: int, counts: IntArray) -> IntArray:
         crowd = counts.max(axis=0)
-        found: IntArray = np.asarray((2 if s == 0 else 4) * crowd > agents).astype(np.int64)
-        return found
+        crowded: IntArray = np.asarray((2 if s == 0 else 4) * crowd > agents).astype(np.int64)
+        return crowded
 
     return CountGame(
         reward,

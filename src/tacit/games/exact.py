@@ -1,8 +1,8 @@
-"""Games whose rules are known in full: they answer the two questions that every exact figure is made of.
+"""Games with tables: they answer the two questions that every exact figure is made of.
 
-What does each agent get for every own action at a step, where all play `rows` and `V` follows? And where does play go?
-Values, best responses, gaps, gradients, certificates and behaviour are written over these two, whatever kind of game
-answers them: tables over joint actions, or tables over counts of anonymous agents.
+`payoffs`: what does each action pay each agent at a step, where all play `rows` and `V` follows? And `push`: which
+distribution of states follows? Values, best responses, gaps, gradients, certificates and behaviour are written over
+these two, whatever kind of game answers them: tables over joint actions, or over counts of anonymous agents.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Sealed, lock
 from tacit.core.types import FloatArray, IntArray
-from tacit.games import successors
 from tacit.games.protocol import Game, NamedGame, check_play, check_sizes
 
 if TYPE_CHECKING:
@@ -30,31 +29,34 @@ if TYPE_CHECKING:
     from tacit.core.display import Document
     from tacit.games.tabular import TabularGame
 
-#: What all play at a step: [S, A_i] for each agent, who draw independently, or one joint draw [S, A_1, …, A_N].
+
+#: Rewards are far from 0 where the least is so many times their span.
+FAR = 1000.0
+
+#: The policy of a step: [S, A_i] for each agent, who draw independently, or one joint draw [S, A_1, …, A_N].
 Rows = Sequence[FloatArray] | FloatArray
 
 
 def is_joint(rows: Rows) -> TypeIs[FloatArray]:
-    """Return whether what all play is one joint draw."""
+    """Return whether the rows are one joint draw."""
     return isinstance(rows, np.ndarray)
 
 
 class ExactGame(NamedGame, Sealed, ABC):
-    """A finite-horizon Markov game of N agents, S states and H steps that answers the oracle's questions.
+    """A Markov game of N agents, S states and H steps with tables.
 
     Both questions take axes in front, for many policies at once: then `rows` are [..., S, A_i]. With a state `s` they
     are about this state alone, and the axis of states is left out: rows [..., A_i].
     """
 
     initial: FloatArray  # [S]
-    observation_names: tuple[tuple[str, ...], ...] | None = None
     picture: Callable[[int], npt.NDArray[np.uint8]] | None
 
     @abstractmethod
     def payoffs(
         self, h: int, rows: Rows, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
     ) -> FloatArray:
-        """Return each agent's payoff for every own action at step h, where all play `rows` and V [N, S] follows.
+        """Return the payoffs of each agent's actions at step h, where V [N, S] follows.
 
         Parameters
         ----------
@@ -71,30 +73,37 @@ class ExactGame(NamedGame, Sealed, ABC):
         -------
         array [..., N, S, A]
             A is the largest number of actions; who has fewer has its last one repeated. Of a joint draw
-            [..., N, S, A, A]: the payoff of the second action where the agent is told the first, times the chance of
-            being told it.
+            [..., N, S, A, A]: the payoff of the second action where the first is recommended, times the probability
+            of that recommendation.
         """
 
     @abstractmethod
     def push(self, h: int, rows: Rows, occupancy: FloatArray, s: int | None = None) -> FloatArray:
-        """Return where play goes: the distribution [..., S] after step h of an `occupancy` [..., S] before it.
+        """Return the distribution [..., S] after step h, from an `occupancy` [..., S] before.
 
-        With a state s the occupancy [...] is the chance of being there.
+        With a state s the occupancy [...] is the probability of being there.
         """
 
     def walk(self, rows: Rows) -> FloatArray:
-        """Return the transitions [..., S, S] of the first step where all play `rows`, as `push` has them."""
+        """Return the transitions [..., S, S] of the first step under `rows`."""
         if is_joint(rows):
             return np.stack([self.push(0, rows[s], np.ones(()), s) for s in range(self.states)])
         one = np.ones(rows[0].shape[:-2])
-        at = [[own[..., s, :] for own in rows] for s in range(self.states)]
-        return np.stack([self.push(0, own, one, s) for s, own in enumerate(at)], axis=-2)
+        at = [[table[..., s, :] for table in rows] for s in range(self.states)]
+        return np.stack([self.push(0, rows_at, one, s) for s, rows_at in enumerate(at)], axis=-2)
 
     @abstractmethod
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
         """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
 
-    def stretch(self) -> ExactGame:
+    @abstractmethod
+    def shift_rewards(self) -> tuple[ExactGame, FloatArray] | None:
+        """Return the game with each agent's least reward subtracted, and those rewards [N]; None where none is far off.
+
+        Differences of returns are lost to rounding where rewards are far from 0 and near each other.
+        """
+
+    def to_random_horizon(self) -> ExactGame:
         """Return the game in which episodes are played: itself, or where there is no last step one that has one."""
         return self
 
@@ -120,7 +129,7 @@ class ExactGame(NamedGame, Sealed, ABC):
         """Return the game of some of the `agents_to_compare`, where the others play `probs` [H, S, A_j]."""
 
     def gain_alike(self, old: FloatArray, new: FloatArray) -> float | None:
-        """Return what agents gain who move one after another from `old` [H or 1, S, A], that all play, to `new`.
+        """Return the total gain of agents who move in turn from `old` [H or 1, S, A] to `new`.
 
         None where there is no quicker way than to evaluate one move after another.
         """
@@ -132,7 +141,7 @@ class ExactGame(NamedGame, Sealed, ABC):
 
     @abstractmethod
     def seconds_to_answer(self, rows: int) -> float:
-        """Return roughly how long it takes to answer for so many rows at one state each."""
+        """Return roughly the seconds that so many rows at one state each take."""
 
     @property
     def joint_actions(self) -> int:
@@ -155,21 +164,21 @@ class ExactGame(NamedGame, Sealed, ABC):
     def _start(self) -> tuple[IntArray, FloatArray]:
         """The states with positive initial probability, and the probabilities added up."""
         support = lock(np.flatnonzero(self.initial))
-        return support, lock(successors.cumulate_rows(self.initial[support], np.array([0, len(support)])))
+        return support, lock(cumulate_rows(self.initial[support], np.array([0, len(support)])))
 
     def start(self, u: float) -> int:
         """Draw the first state from a uniform number u in [0, 1)."""
         check.uniform(u)
         support, cumulative = self._start
-        return int(support[successors.pick(cumulative, 0, len(support), u)])
+        return int(support[pick(cumulative, 0, len(support), u)])
 
-    def check_place(self, h: int, s: int, actions: Sequence[int]) -> None:
-        """Raise unless step, state and joint action are of this game."""
-        check.integer("h", h, least=0, most=self.horizon - 1)
-        check.integer("s", s, least=0, most=self.states - 1)
+    def check_place(self, h: int, s: int, actions: Sequence[int]) -> tuple[int, int, list[int]]:
+        """Return step, state and joint action as Python numbers; raise unless they are of this game."""
+        h = check.integer("h", h, least=0, most=self.horizon - 1)
+        s = check.integer("s", s, least=0, most=self.states - 1)
         each = check.list_of("actions", actions, f"actions, one for each of {self.agents} agents", count=self.agents)
-        for i, (a, size) in enumerate(zip(each, self.actions, strict=True)):
-            check.integer(f"actions[{i}]", a, least=0, most=size - 1)
+        pairs = enumerate(zip(each, self.actions, strict=True))
+        return h, s, [check.integer(f"actions[{i}]", a, least=0, most=size - 1) for i, (a, size) in pairs]
 
 
 def digest_arrays(begin: str, arrays: Mapping[str, Any]) -> str:
@@ -182,7 +191,7 @@ def digest_arrays(begin: str, arrays: Mapping[str, Any]) -> str:
 
 
 def seconds_over_joint_actions(game: ExactGame, rows: int) -> float:
-    """Return roughly how long it takes to go through all joint actions for so many rows (a busy machine takes longer).
+    """Return roughly the seconds to go through all joint actions for so many rows.
 
     Measured: seconds for each row, agent and joint action, and for each row and agent.
     """
@@ -195,20 +204,20 @@ def as_exact(game: object) -> ExactGame | None:
 
 
 def check_exact(game: object, needed: str = "") -> ExactGame:
-    """Return a game in which policies can be evaluated exactly, or raise, with what it is needed for."""
-    found = as_exact(game)
-    if found is None and needed:
+    """Return a game with tables, or raise; `needed` says for what."""
+    tables = as_exact(game)
+    if tables is None and needed:
         raise TacitError(f"{needed}, and the game {getattr(game, 'name', None) or brief(game)} has none")
-    if found is None:
-        tables = "; tacit.tabulate makes tables of functions over states" if hasattr(game, "kernels") else ""
+    if tables is None:
+        hint = "; tacit.tabulate makes tables of functions over states" if hasattr(game, "kernels") else ""
         raise TacitError(
-            f"game is {brief(game)}; it must be a TabularGame or a CountGame, as from tacit.make or tacit.load{tables}"
+            f"game must be a TabularGame or a CountGame, as from tacit.make or tacit.load; got {brief(game)}{hint}"
         )
-    return found
+    return tables
 
 
 def check_playable(game: Game) -> None:
-    """Raise unless a game has all that the protocol asks for and, where its rules are functions, plays by them."""
+    """Raise unless a game follows the protocol and, where its rules are functions, plays by them."""
     check_sizes(game)
     if as_exact(game) is None:
         check_play(game)
@@ -217,7 +226,7 @@ def check_playable(game: Game) -> None:
 def check_finite(game: ExactGame, what: str) -> None:
     """Raise where something speaks of finite games alone and a game is discounted."""
     if game.discount is not None:
-        raise TacitError(f"{what} needs a game with a horizon, and {game!r} has none")
+        raise TacitError(f"game must have a horizon for {what}; got {game!r}")
 
 
 def with_tables(game: object) -> TabularGame:
@@ -225,7 +234,7 @@ def with_tables(game: object) -> TabularGame:
     return check_exact(game).tabular()
 
 
-# Expectations over the other agents' actions: what payoffs of joint actions are to each agent on its own.
+# Expectations over the other agents' actions: from payoffs of joint actions to those of each agent's actions.
 #
 # Payoffs are arrays [..., S, A_1, …, A_N]; what agents play is [..., S, A_i] for each, or one joint draw
 # [..., S, A_1, …, A_N]. The axes in front broadcast. Sums are NumPy's own (einsum), never those of BLAS, whose order
@@ -240,16 +249,16 @@ def own_payoffs(payoff: FloatArray, rows: Sequence[FloatArray], i: int) -> Float
     agents go first, since theirs are the longer blocks.
     """
     reduced = payoff.reshape(*payoff.shape[: payoff.ndim - len(rows)], -1)
-    for own in rows[:i]:
-        reduced = np.einsum("...a,...ar->...r", own, reduced.reshape(*reduced.shape[:-1], own.shape[-1], -1))
-    for own in reversed(rows[i + 1 :]):
-        reduced = np.einsum("...ra,...a->...r", reduced.reshape(*reduced.shape[:-1], -1, own.shape[-1]), own)
+    for row in rows[:i]:
+        reduced = np.einsum("...a,...ar->...r", row, reduced.reshape(*reduced.shape[:-1], row.shape[-1], -1))
+    for row in reversed(rows[i + 1 :]):
+        reduced = np.einsum("...ra,...a->...r", reduced.reshape(*reduced.shape[:-1], -1, row.shape[-1]), row)
     # who is alone has the same payoffs whatever is played, and several policies at once need an axis all the same
     return reduced if len(rows) > 1 else np.broadcast_to(reduced, np.broadcast_shapes(reduced.shape, rows[i].shape))
 
 
-def advised_payoffs(payoff: FloatArray, joint: FloatArray, i: int) -> FloatArray:
-    """Return Σ_{a_-i} μ(b, a_-i)·payoff(a, a_-i) as [..., S, b, a]: advised b, agent i plays a."""
+def recommended_payoffs(payoff: FloatArray, joint: FloatArray, i: int) -> FloatArray:
+    """Return Σ_{a_-i} μ(b, a_-i)·payoff(a, a_-i) as [..., S, b, a]: recommended b, agent i plays a."""
     agents = joint.ndim - 1
     paid: FloatArray = np.einsum("...bj,...aj->...ba", own_first(joint, i, agents), own_first(payoff, i, agents))
     return paid
@@ -263,7 +272,7 @@ def own_first(array: FloatArray, i: int, agents: int) -> FloatArray:
 
 
 def pair_payoffs(payoff: FloatArray, rows: Sequence[FloatArray], i: int, j: int) -> FloatArray:
-    """Return E_{a_-ij}[payoff] as [S, A_i, A_j], i < j, where the others draw independently from `rows`."""
+    """Return E_{a_-ij}[payoff] as [S, A_i, A_j], i < j, over independent others."""
     reduced = payoff
     for k in reversed(range(len(rows))):
         if k not in (i, j):
@@ -274,36 +283,157 @@ def pair_payoffs(payoff: FloatArray, rows: Sequence[FloatArray], i: int, j: int)
 def joint_draw(rows: Sequence[FloatArray]) -> FloatArray:
     """Return the joint distributions [..., J] of independent ones [..., A_i]."""
     joint = rows[0]
-    for own in rows[1:]:
-        both = joint[..., :, None] * own[..., None, :]
+    for row in rows[1:]:
+        both = joint[..., :, None] * row[..., None, :]
         joint = both.reshape(*both.shape[:-2], -1)
     return joint
 
 
 def stack_rows(rows: Sequence[FloatArray]) -> FloatArray:
-    """Stack what agents play, [..., S, A_i], as [..., N, S, A]; what an agent does not have has no chance.
+    """Stack the agents' rows [..., S, A_i] as [..., N, S, A], padded with probability 0.
 
     >>> stack_rows([np.array([[1.0]]), np.array([[0.5, 0.5]])]).tolist()
     [[[1.0, 0.0]], [[0.5, 0.5]]]
     """
-    widths = {own.shape[-1] for own in rows}
+    widths = {row.shape[-1] for row in rows}
     most = max(widths)
     if len(widths) > 1:
-        rows = [np.concatenate([own, np.zeros((*own.shape[:-1], most - own.shape[-1]))], axis=-1) for own in rows]
+        rows = [np.concatenate([row, np.zeros((*row.shape[:-1], most - row.shape[-1]))], axis=-1) for row in rows]
     lead, states = rows[0].shape[:-2], rows[0].shape[-2]
     return np.concatenate(rows, axis=-2).reshape(*lead, len(rows), states, most)  # for a thousand faster than np.stack
 
 
-def stack_agents(parts: Sequence[FloatArray], *, advised: bool = False) -> FloatArray:
+def stack_agents(parts: Sequence[FloatArray], *, recommended: bool = False) -> FloatArray:
     """Stack the agents' payoffs [..., S, A_i] as [..., N, S, A]; who has fewer actions has its last one repeated.
 
-    Where agents are advised an action, payoffs [..., S, b, a] as [..., N, S, A, A]; what is never advised pays nothing.
+    Where actions are recommended, payoffs [..., S, b, a] as [..., N, S, A, A]; what is never recommended pays nothing.
     """
     most = max(part.shape[-1] for part in parts)
     filled = []
     for part in parts:
         missing = most - part.shape[-1]
-        if missing and advised:
+        if missing and recommended:
             part = np.concatenate([part, np.zeros((*part.shape[:-2], missing, part.shape[-1]))], axis=-2)
         filled.append(np.concatenate([part, *[part[..., -1:]] * missing], axis=-1) if missing else part)
-    return np.stack(filled, axis=-4 if advised else -3)
+    return np.stack(filled, axis=-4 if recommended else -3)
+
+
+# The transition function as lists of successors, and drawing from them by inverse-transform sampling.
+
+
+class Successors(NamedTuple):
+    """Compressed sparse rows; row (h·S + s)·J + joint, with joint row-major, last agent fastest.
+
+    Attributes
+    ----------
+    first : int array [rows + 1]
+        Where each row begins in the other two arrays.
+    state : int array
+        The next states of all rows, row after row.
+    prob : float array
+        Their probabilities.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> lists = tacit.make("good-state", horizon=1).successors
+    >>> lists.state[lists.first[0] : lists.first[1]].tolist()
+    [0, 1]
+    """
+
+    first: IntArray  # [rows + 1]  where each row begins
+    state: npt.NDArray[np.int32]  # [entries]  next state
+    prob: FloatArray  # [entries]  its probability, > 0
+
+    @property
+    def rows(self) -> int:
+        """Number of (h, s, joint action) triples."""
+        return len(self.first) - 1
+
+
+def from_dense(transitions: FloatArray) -> Successors:
+    """Keep the positive entries of an array [..., S].
+
+    >>> from_dense(np.array([[0.0, 1.0], [0.25, 0.75]])).state
+    array([1, 0, 1], dtype=int32)
+    """
+    rows = transitions.reshape(-1, transitions.shape[-1])
+    positive = rows > 0
+    first = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum(positive.sum(axis=1), out=first[1:])
+    return Successors(first, np.nonzero(positive)[1].astype(np.int32), rows[positive])
+
+
+def from_entries(row: npt.ArrayLike, state: npt.ArrayLike, prob: npt.ArrayLike, rows: int) -> Successors:
+    """Gather (row, next state, probability) triples in any order; repeated pairs add up, zeros are dropped."""
+    row, state, prob = np.asarray(row, np.int64), np.asarray(state, np.int32), np.asarray(prob, np.float64)
+    order = np.lexsort((state, row))
+    row, state, prob = row[order], state[order], prob[order]
+    fresh = np.ones(len(row), dtype=bool)
+    fresh[1:] = (row[1:] != row[:-1]) | (state[1:] != state[:-1])
+    starts = np.flatnonzero(fresh)
+    summed = np.add.reduceat(prob, starts) if len(prob) else prob
+    row, state = row[starts], state[starts]
+    keep = summed != 0
+    first = np.zeros(rows + 1, dtype=np.int64)
+    np.cumsum(np.bincount(row[keep], minlength=rows), out=first[1:])
+    return Successors(first, state[keep], summed[keep])
+
+
+def take_rows(lists: Successors, rows: IntArray) -> Successors:
+    """Return these rows, in their order and as often as they are named.
+
+    >>> take_rows(from_dense(np.array([[0.5, 0.5], [0.0, 1.0]])), np.array([1, 0])).state
+    array([1, 0, 1], dtype=int32)
+    """
+    lengths = np.diff(lists.first)[rows]
+    first = np.concatenate([[0], np.cumsum(lengths)])
+    entries = np.arange(first[-1]) + np.repeat(lists.first[rows] - first[:-1], lengths)
+    return Successors(first, lists.state[entries], lists.prob[entries])
+
+
+def join_rows(one: Successors, other: Successors) -> Successors:
+    """Return the rows of both, one after the other."""
+    first = np.concatenate([one.first, one.first[-1] + other.first[1:]])
+    return Successors(first, np.concatenate([one.state, other.state]), np.concatenate([one.prob, other.prob]))
+
+
+def to_dense(successors: Successors, shape: tuple[int, ...]) -> FloatArray:
+    """Write the lists into an array of zeros of this shape."""
+    dense = np.zeros((successors.rows, shape[-1]))
+    row = np.repeat(np.arange(successors.rows), np.diff(successors.first))
+    dense[row, successors.state] = successors.prob
+    return dense.reshape(shape)
+
+
+def cumulate_rows(prob: FloatArray, first: IntArray) -> FloatArray:
+    """Return the running sums of `prob` within each row [first[k], first[k+1]).
+
+    The last entry of a row is exactly 1, so that rounding never draws past its end. Sums run within the row alone,
+    one vectorised pass for each place in a row, since a sum over the whole array would lose digits.
+    """
+    cumulative = prob.copy()
+    begin, length = first[:-1], np.diff(first)
+    for place in range(1, int(length.max(initial=0))):
+        begin, length = begin[length > place], length[length > place]
+        cumulative[begin + place] += cumulative[begin + place - 1]
+    cumulative[first[1:] - 1] = 1.0
+    return cumulative
+
+
+def pick(cumulative: FloatArray, first: int, end: int, u: float) -> int:
+    """Return the smallest k in [first, end) with u < cumulative[k], for u in [0, 1).
+
+    A binary search: a draw costs the logarithm of the number of successors, never the number of states. Its last step
+    is no branch, since where a draw ends cannot be predicted.
+    """
+    last = end - 1
+    while first + 1 < last:
+        middle = (first + last) // 2
+        if u < cumulative[middle]:
+            last = middle
+        else:
+            first = middle + 1
+    if first < last:
+        first += 0 if u < cumulative[first] else 1
+    return first

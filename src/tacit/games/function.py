@@ -1,23 +1,18 @@
-"""Games as functions: three plain Python functions, compiled into the one loop, without joint tables.
-
-Compiled loops are cached by the types of their arguments, and a type is stored by the name of its module and its own.
-So each set of functions has a struct of its own, named by a digest of the functions, which this module has under that
-name in every process that made the game.
-"""
+"""Games as functions: three plain Python functions, compiled into the one loop, without joint tables."""
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import re
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from types import CodeType, FunctionType, ModuleType
+from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from tacit.core import check
+from tacit.core import check, snapshots
 from tacit.core.display import Document
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.memory import lock
@@ -62,7 +57,8 @@ class FunctionGame(NamedGame):
     Notes
     -----
     The functions are compiled by numba: numbers, arrays, loops, `math` and NumPy, but no Python objects; they allocate
-    nothing. They are compiled once and kept on disk, by what they do and not by where they stand, scripts included.
+    nothing. They are compiled once a process. Globals, closures and values of modules (`helper.PAY`) that they read
+    are copied when the game is made. A function that they call through a module reads what holds when it is compiled.
     `tacit.testing.check_game(game)` checks that they do what the sizes say.
 
     Examples
@@ -104,7 +100,7 @@ class FunctionGame(NamedGame):
         self.reward_range = check.interval("reward_range", reward_range)
         check_range(self.reward_range, self.horizon)
         self.params = _check_params(params)
-        self.functions = self.written = {"start": start, "advance": advance, "reward": reward}
+        self.written: Functions = {"start": start, "advance": advance, "reward": reward}
         if (decode is None) != (encode is None):
             raise TacitError("decode and encode come together: one makes a state of a number, the other takes it back")
         both = {} if decode is None else {"decode": decode, "encode": encode}
@@ -113,37 +109,48 @@ class FunctionGame(NamedGame):
             _check_signature(what, function, self.params is not None)
         if decode is not None:
             check_inverse(decode, encode, self.states, self._given)
-            self.functions = over_numbers(self.written, decode, encode, params=self.params is not None)
+        self._copy_functions()
         self._describe(name, state_names, action_names, notes)
         self._check_calls()
 
+    def _copy_functions(self) -> None:
+        """Copy the functions, which read for good what holds now; `copies` are those that they call too."""
+        functions = self.written
+        if "decode" in self._every:
+            functions = over_numbers(self._every, params=self.params is not None)
+        plain: list[Any] = [getattr(function, "py_func", function) for function in functions.values()]
+        copied, self.copies = snapshots.copy_functions(plain)
+        self.functions: Functions = dict(zip(functions, copied, strict=True))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key not in ("functions", "copies")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._copy_functions()
+
     @property
     def digest(self) -> str:
-        """A digest of all that the game is to its players, but for the code of libraries."""
+        """A digest of all that the game is to its players, but for what functions called through modules read."""
         sizes = (self.agents, self.actions, self.states, self.horizon, self.reward_range)
-        held = () if self.params is None else tuple(self.params.items())
-        return fingerprint(*self.functions.values(), sizes, held)
+        return snapshots.digest(list(self.functions.values()), sizes, self.params)
+
+    @property
+    def description(self) -> tuple[Any, ...]:
+        """What the functions do and read, to be compared."""
+        return snapshots.describe(list(self.functions.values()))
 
     def kernels(self) -> Any:
         """Return the game as the compiled loop plays it."""
-        from tacit.games.function_kernels import check_compiles, implement  # imports the compiler
+        from tacit.games.kernels import implement  # imports the compiler
 
-        given = self._given
-        digest = fingerprint(*self.functions.values())
-        kind, new = struct(f"Rules_{digest}{'_params' if given else ''}", ("horizon", "states", "actions", "params"))
-        if new:
-            implement(kind, self.functions)
-        check_compiles(digest, self.functions, self.written, given)
-        made: Any = kind
-        return made(self.horizon, self.states, lock(np.array(self.actions)), given)
+        kind: Any = implement(self)
+        return kind(self.horizon, self.states, lock(np.array(self.actions)), self._given)
 
     @property
     def _given(self) -> tuple[Any, ...]:
         """What functions are called with besides: the parameters as a struct, where there are any."""
-        if self.params is None:
-            return ()
-        kind, _ = struct("Params_" + "_".join(self.params), tuple(self.params))
-        return (kind(*self.params.values()),)
+        return () if self.params is None else (_params_type(*self.params)(*self.params.values()),)
 
     def _check_calls(self) -> None:
         """Call each function once as plain Python: most slips show here, and in words."""
@@ -190,17 +197,21 @@ def where(function: Any) -> str:
 
 def _check_signature(what: str, function: Any, params: bool) -> None:
     wanted = (*ARGUMENTS[what], *(("params",) if params else ()))
-    if not callable(function):
-        raise TacitError(f"{what} is {brief(function)}; it must be a function of ({', '.join(wanted)})")
+    plain = getattr(function, "py_func", function)
+    if not isinstance(plain, FunctionType):
+        raise TacitError(f"{what} must be a Python function of ({', '.join(wanted)}); got {brief(function)}")
+    takes = inspect.signature(plain)
     try:
-        inspect.signature(getattr(function, "py_func", function)).bind(*wanted)
+        takes.bind(*wanted)
     except TypeError:
-        given = ", ".join(inspect.signature(getattr(function, "py_func", function)).parameters)
-        raise TacitError(
-            f"{what} ({where(function)}) takes ({given}); it is called with ({', '.join(wanted)})"
-        ) from None
-    except ValueError:  # no signature to look at
-        return
+        names = ", ".join(takes.parameters)
+        raise TacitError(f"{what} ({where(function)}) must take ({', '.join(wanted)}); it takes ({names})") from None
+
+
+@cache
+def _params_type(*names: str) -> type:
+    """Return the type of a struct of parameters, one for each list of names."""
+    return namedtuple("Params", names)
 
 
 def _check_params(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -222,12 +233,12 @@ def _check_params(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
 #: States that are decoded and encoded again when a game is made, at most.
 TRIED = 10_000
 
-Functions = dict[str, Callable[..., Any]]
+Functions = dict[str, Any]  # start, advance and reward
 
 
-def over_numbers(functions: Functions, decode: Any, encode: Any, *, params: bool) -> Functions:
+def over_numbers(functions: Functions, *, params: bool) -> Functions:
     """Return start, advance and reward as functions of the numbers of states."""
-    begin, move, pay = functions["start"], functions["advance"], functions["reward"]
+    decode, encode, begin, move, pay = (functions[what] for what in ("decode", "encode", "start", "advance", "reward"))
     if params:
         return {
             "start": lambda u, params: encode(begin(u, params), params),
@@ -251,76 +262,3 @@ def check_inverse(decode: Any, encode: Any, states: int, given: tuple[Any, ...])
             raise TacitError(f"state {s}: decode or encode raised {type(error).__name__}: {one_line(error)}") from error
         if back != s:
             raise TacitError(f"decode({s}) is {brief(inner)}, and encode of that is {brief(back)}; it must be {s}")
-
-
-def fingerprint(*functions: Any) -> str:
-    """Return a digest that changes when the functions, those they call, or the values they read change.
-
-    >>> fingerprint(lambda x: x + 1) == fingerprint(lambda y: y + 1), fingerprint(abs) == fingerprint(max)
-    (False, False)
-    """
-    summed = hashlib.sha256()
-    seen: set[int] = set()
-    for function in functions:
-        _add(function, summed, seen)
-    return summed.hexdigest()[:24]
-
-
-def _add(value: Any, summed: Any, seen: set[int]) -> None:
-    if id(value) in seen:
-        summed.update(b"again;")
-        return
-    match value:
-        case FunctionType():
-            seen.add(id(value))
-            names = _add_code(value.__code__, summed)
-            for part in (*(value.__defaults__ or ()), *(cell.cell_contents for cell in value.__closure__ or ())):
-                _add(part, summed, seen)
-            for name in names:
-                if name in value.__globals__:
-                    summed.update(f"{name}=".encode())
-                    _add(value.__globals__[name], summed, seen)
-        case object(py_func=plain):  # a function that somebody compiled already
-            _add(plain, summed, seen)
-        case np.ndarray():
-            summed.update(f"{value.dtype.str} {value.shape};".encode() + np.ascontiguousarray(value).tobytes())
-        case ModuleType():
-            summed.update(f"{value.__name__} {getattr(value, '__version__', '')};".encode())
-        case tuple() | list():
-            for part in value:
-                _add(part, summed, seen)
-        case _:
-            summed.update(f"{type(value).__name__} {value!r};".encode())
-
-
-def _add_code(code: CodeType, summed: Any) -> list[str]:
-    """Add code and the code within it; return the names that they look up."""
-    summed.update(code.co_code)
-    summed.update(repr((code.co_names, code.co_varnames)).encode())
-    names = list(code.co_names)
-    for constant in code.co_consts:
-        match constant:
-            case CodeType():
-                names += _add_code(constant, summed)
-            case _:
-                summed.update(f"{constant!r};".encode())
-    return names
-
-
-_made: dict[str, type] = {}
-
-
-def struct(name: str, fields: tuple[str, ...]) -> tuple[type, bool]:
-    """Return the NamedTuple of a name, and whether it is new."""
-    new = name not in _made
-    if new:
-        kind = namedtuple(name, fields)  # type: ignore[misc]
-        kind.__module__ = __name__
-        _made[name] = kind
-    return _made[name], new
-
-
-def __getattr__(name: str) -> Any:
-    if name in _made:
-        return _made[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,6 +6,7 @@ FrozenLake, CliffWalking and Taxi have a table `P`, where `P[s][a]` lists (proba
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,7 @@ from tacit.core import memory
 from tacit.core.errors import TacitError, blame, brief
 from tacit.core.registry import require
 from tacit.core.types import FloatArray
-from tacit.games import successors
-from tacit.games.successors import Successors
+from tacit.games.exact import Successors, from_entries
 from tacit.games.tabular import TabularGame
 
 #: Wrappers that change nothing of what an environment does, but for the time limit.
@@ -24,10 +24,10 @@ PLAIN_WRAPPERS = ("TimeLimit", "OrderEnforcing", "PassiveEnvChecker", "OrderEnfo
 
 def layers(env: Any) -> list[Any]:
     """Return an environment and what it wraps, from the outside in."""
-    found = [env]
-    while getattr(found[-1], "unwrapped", found[-1]) is not found[-1] and hasattr(found[-1], "env"):
-        found.append(found[-1].env)
-    return found
+    chain = [env]
+    while getattr(chain[-1], "unwrapped", chain[-1]) is not chain[-1] and hasattr(chain[-1], "env"):
+        chain.append(chain[-1].env)
+    return chain
 
 
 def time_limit(env: Any) -> int | None:
@@ -36,13 +36,17 @@ def time_limit(env: Any) -> int | None:
     return min((int(limit) for limit in limits if limit is not None), default=None)
 
 
-def read_table(env: Any, horizon: int | None = None) -> TabularGame | None:
+def read_table(env: Any) -> TabularGame | None:
     """Return the game of an environment that is one of Gymnasium's own whose table says all that it does."""
+    toy_text = type(layers(env)[-1]).__module__.startswith("gymnasium.envs.toy_text.")
+    return read_gymnasium(env) if toy_text and has_table(env) else None
+
+
+def has_table(env: Any) -> bool:
+    """Return whether a transition table says all that an environment does, its wrappers included."""
     *wrappers, inner = layers(env)
-    own = type(inner).__module__.startswith("gymnasium.envs.toy_text.") and hasattr(inner, "P")
     plain = all(type(wrapper).__name__ in PLAIN_WRAPPERS for wrapper in wrappers)
-    whole = own and plain and not getattr(inner, "fickle_passenger", False)
-    return from_gymnasium(env, horizon=horizon) if whole else None
+    return plain and hasattr(inner, "P") and not getattr(inner, "fickle_passenger", False)
 
 
 def is_own(name: str) -> bool:
@@ -51,46 +55,24 @@ def is_own(name: str) -> bool:
     return str(getattr(spec, "entry_point", None)).startswith("gymnasium.envs.toy_text.")
 
 
-def from_gymnasium(
-    env: Any, *, horizon: int | None = None, discount: float | None = None, **kwargs: Any
-) -> TabularGame:
-    """Read the transition table of a Gymnasium environment.
-
-    Parameters
-    ----------
-    env : str or gymnasium.Env
-        An id such as "FrozenLake-v1", or the environment itself.
-    horizon : int, optional
-        Steps in an episode; the environment's own time limit if it is not given.
-    discount : float, optional
-        Instead of a horizon: the environment without its time limit, discounted.
-    **kwargs
-        Passed to `gymnasium.make`, where `env` is an id.
-
-    Returns
-    -------
-    TabularGame
-        One agent, states and actions numbered as in the environment. A state named "over" follows termination.
-
-    Notes
-    -----
-    The table is that of `env.unwrapped`: what wrappers change, but for the time limit, is not in it, and neither are
-    masks of actions, such as Taxi's.
-
-    Examples
-    --------
-    >>> import tacit
-    >>> tacit.from_gymnasium("FrozenLake-v1", is_slippery=False)
-    TabularGame('FrozenLake-v1': 1 agent, 17 states, 4 actions, horizon 100, rewards in [0, 1])
-    """
+def make_environment(env: Any, params: Mapping[str, Any]) -> Any:
+    """Return a Gymnasium environment, made of its id where that is given."""
     gymnasium = require("gymnasium", "gymnasium")
     if isinstance(env, str):
-        with _make(gymnasium, env, kwargs) as made:
-            return from_gymnasium(made, horizon=horizon, discount=discount)
+        with blame(f"Gymnasium cannot make {brief(env)}"):
+            return gymnasium.make(env, **params)
     if not isinstance(env, gymnasium.Env):
-        raise TacitError(f"env is {brief(env)}; it must be a gymnasium.Env, or an id such as 'FrozenLake-v1'")
-    if kwargs:
-        raise TacitError(f"{next(iter(kwargs))!r} is given along with an environment; parameters go with an id")
+        raise TacitError(f"env must be a gymnasium.Env, or an id such as 'FrozenLake-v1'; got {brief(env)}")
+    if params:
+        raise TacitError(f"{next(iter(params))!r} is given along with an environment; parameters go with an id")
+    return env
+
+
+def read_gymnasium(
+    env: Any, *, horizon: int | None = None, discount: float | None = None, **kwargs: Any
+) -> TabularGame:
+    """Return the game of an environment's transition table; parameters go with an id."""
+    env = make_environment(env, kwargs)
     name = env.spec.id if env.spec else type(env.unwrapped).__name__
     transitions, rewards = _arrays(name, _table(name, env.unwrapped))
     notes = []
@@ -111,11 +93,6 @@ def from_gymnasium(
         state_names=[*map(str, range(rewards.shape[2] - 1)), "over"],
         notes=notes,
     )
-
-
-def _make(gymnasium: Any, name: str, kwargs: dict[str, Any]) -> Any:
-    with blame(f"Gymnasium cannot make {brief(name)}"):
-        return gymnasium.make(name, **kwargs)
 
 
 def _table(name: str, env: Any) -> Any:
@@ -142,4 +119,4 @@ def _arrays(name: str, table: Any) -> tuple[Successors, FloatArray]:
                 prob.append(chance)
     last = range(over * actions, (over + 1) * actions)
     row, state, prob = [*row, *last], [*state, *[over] * actions], [*prob, *[1.0] * actions]
-    return successors.from_entries(row, state, prob, (over + 1) * actions), rewards
+    return from_entries(row, state, prob, (over + 1) * actions), rewards

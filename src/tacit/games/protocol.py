@@ -40,26 +40,13 @@ class Game(Protocol):
     True
     """
 
-    @property
-    def name(self) -> str | None: ...  # noqa: D102
-
-    @property
-    def agents(self) -> int: ...  # noqa: D102
-
-    @property
-    def states(self) -> int: ...  # noqa: D102
-
-    @property
-    def actions(self) -> tuple[int, ...]: ...  # noqa: D102
-
-    @property
-    def horizon(self) -> int: ...  # noqa: D102
-
-    @property
-    def reward_range(self) -> tuple[float, float]: ...  # noqa: D102
-
-    @property
-    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
+    name: str | None
+    agents: int
+    states: int
+    actions: tuple[int, ...]
+    horizon: int
+    reward_range: tuple[float, float]
+    notes: tuple[str, ...]
 
     def kernels(self) -> Any:
         """Return the game as the compiled loop plays it.
@@ -78,7 +65,8 @@ class NamedGame:
     horizon: int
     discount: float | None = None
     edge: int = 0  # of tables that were searched up to a horizon: states whose next states were not asked for
-    continues: float = 1.0  # of a stretch: with which probability it goes on after a step
+    continues: float = 1.0  # of a game with a random horizon: the probability that it goes on after a step
+    endless: Any = None  # of a game with a random horizon: the discounted game
     reward_range: tuple[float, float]
     name: str | None
     state_names: tuple[str, ...] | None
@@ -94,7 +82,7 @@ class NamedGame:
             of = f"lists of names, a list for each of {self.agents} agents"
             each = check.list_of("action_names", action_names, of, count=self.agents)
             pairs = enumerate(zip(each, self.actions, strict=True))
-            self.action_names = tuple(check.names(f"action_names[{i}]", own, size) for i, (own, size) in pairs)
+            self.action_names = tuple(check.names(f"action_names[{i}]", names, size) for i, (names, size) in pairs)
         self.notes = tuple(check.list_of("notes", notes, "sentences"))
 
     @property
@@ -133,7 +121,7 @@ def check_sizes(game: Game) -> None:
     """Raise unless a game has all that the protocol asks for, with values that make sense."""
     for attribute in ATTRIBUTES:
         if not hasattr(game, attribute):
-            raise TacitError(f"the game {brief(game)} has no {attribute}; it must have {', '.join(ATTRIBUTES)}")
+            raise TacitError(f"a game must have {', '.join(ATTRIBUTES)}; {brief(game)} has no {attribute}")
     if game.name is not None:
         check.text("name", game.name)
     agents = check.integer("agents", game.agents)
@@ -141,13 +129,13 @@ def check_sizes(game: Game) -> None:
     check.integer("horizon", game.horizon)
     if not isinstance(game.actions, tuple) or len(game.actions) != agents:
         raise TacitError(
-            f"actions is {brief(game.actions)}; it must be a tuple with a number for each of {agents} agents"
+            f"actions must be a tuple with a number for each of {agents} agents; got {brief(game.actions)}"
         )
-    for i, own in enumerate(game.actions):
-        check.integer(f"actions[{i}]", own, least=1)
+    for i, size in enumerate(game.actions):
+        check.integer(f"actions[{i}]", size, least=1)
     check_range(check.interval("reward_range", game.reward_range), game.horizon)
     if not isinstance(game.notes, tuple) or not all(isinstance(note, str) for note in game.notes):
-        raise TacitError(f"notes is {brief(game.notes)}; it must be a tuple of strings")
+        raise TacitError(f"notes must be a tuple of strings; got {brief(game.notes)}")
 
 
 def check_play(game: Game, *, steps: int = 200) -> None:
@@ -161,22 +149,22 @@ def check_play(game: Game, *, steps: int = 200) -> None:
     low, high = game.reward_range
     played = 0
     while played < steps:
-        s = _state(game, "start", generics.start(kernels, rng.random()))
+        s = _state(game, "start", generics.initial_state(kernels, rng.random()))
         for h in range(game.horizon):
             actions = np.array([int(rng.integers(size)) for size in game.actions])
-            token = generics.place(kernels, h, s, actions)
+            token = generics.joint_action(kernels, h, s, actions)
             for i in {0, game.agents - 1, int(rng.integers(game.agents))}:
                 r = float(generics.reward(kernels, i, token))
                 if not low <= r <= high:
                     raise TacitError(f"reward of agent {i} is {r:g}, outside reward_range ({low:g}, {high:g})")
             if h + 1 < game.horizon:
-                s = _state(game, "advance", generics.advance(kernels, token, rng.random()))
+                s = _state(game, "advance", generics.next_state(kernels, token, rng.random()))
             played += 1
 
 
 def _state(game: Game, kernel: str, s: object) -> int:
     if not isinstance(s, int | np.integer) or not 0 <= s < game.states:
-        raise TacitError(f"{kernel} returned {brief(s)}; states are whole numbers from 0 to {game.states - 1}")
+        raise TacitError(f"{kernel} must return a whole number from 0 to {game.states - 1}; got {brief(s)}")
     return int(s)
 
 

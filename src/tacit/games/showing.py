@@ -1,12 +1,14 @@
-"""A game in tables and words: payoffs by state with the names of actions, and what leads where."""
+"""A game in tables, words and pictures: payoffs by state with the names of actions, what leads where, and boards."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.core import check
 from tacit.core.display import Cell, Document, Table, count, number, times
@@ -42,9 +44,7 @@ def show_tables(game: TabularGame, *, state: int | str | None, step: int | None,
         parts.append(f"{' and '.join(varying)} differ from step to step; this is step {h} of 0 to {game.horizon - 1}")
     moves: list[str] = []
     for s in states:
-        table, said = _payoffs(game, h, s, limit)
-        parts += [table] if table is not None else []
-        parts += [said] if said else []
+        parts += _payoffs(game, h, s, limit)
         rewards = game.step_rewards(h)[:, s]
         payoffs.append({"step": h, "state": state_name(game, s), "rewards": rewards.tolist()})
         if game.effective_horizon > 1 and game.states > 1 and (limit is None or game.joint_actions <= GROUPED):
@@ -84,17 +84,14 @@ def heading(game: Any) -> str:
 def opening(game: Any) -> list[str]:
     """Return where a game starts, and its notes."""
     initial = getattr(game, "initial", None)
-    said = []
-    if initial is not None and game.states > 1:
-        support = np.flatnonzero(initial)
-        named = [f"{state_name(game, int(s))} ({number(float(initial[s]))})" for s in support[:NEXT]]
-        more = f" and {len(support) - NEXT} more" if len(support) > NEXT else ""
-        said.append(
-            f"starts in {state_name(game, int(support[0]))}"
-            if len(support) == 1
-            else f"starts in {', '.join(named)}{more}"
-        )
-    return [*said, *game.notes]
+    if initial is None or game.states == 1:
+        return list(game.notes)
+    support = np.flatnonzero(initial)
+    if len(support) == 1:
+        return [f"starts in {state_name(game, int(support[0]))}", *game.notes]
+    named = [f"{state_name(game, int(s))} ({number(float(initial[s]))})" for s in support[:NEXT]]
+    more = f" and {len(support) - NEXT} more" if len(support) > NEXT else ""
+    return [f"starts in {', '.join(named)}{more}", *game.notes]
 
 
 def length_data(game: Any) -> dict[str, Any]:
@@ -166,15 +163,15 @@ def _kind(game: TabularGame) -> list[str]:
     return []
 
 
-def _payoffs(game: TabularGame, h: int, s: int, limit: int | None) -> tuple[Table | None, str]:
+def _payoffs(game: TabularGame, h: int, s: int, limit: int | None) -> list[str | Table]:
     """Return the payoffs of a state as a table, or in a sentence where all are the same."""
     rewards = game.step_rewards(h)[:, s]
     where = f" in {state_name(game, s)}" if game.states > 1 else ""
     team = bool((rewards == rewards[:1]).all())
     if np.ptp(rewards.reshape(game.agents, -1), axis=1).max() == 0 and rewards[0].size > 1:
-        return None, f"payoffs{where}: every joint action pays {_cell(rewards.reshape(game.agents, -1)[:, 0], team)}"
+        return [f"payoffs{where}: every joint action pays {_cell(rewards.reshape(game.agents, -1)[:, 0], team)}"]
     if game.agents == 2 and (limit is None or max(game.actions) <= WIDTH):
-        return _bimatrix(game, rewards, where, team), ""
+        return [_bimatrix(game, rewards, where, team)]
     return _list(game, rewards, where, team, limit)
 
 
@@ -188,7 +185,7 @@ def _bimatrix(game: TabularGame, rewards: FloatArray, where: str, team: bool) ->
     return Table(title, ["", *action_names(game, 1)], rows)
 
 
-def _list(game: TabularGame, rewards: FloatArray, where: str, team: bool, limit: int | None) -> tuple[Table, str]:
+def _list(game: TabularGame, rewards: FloatArray, where: str, team: bool, limit: int | None) -> list[str | Table]:
     """List joint actions, a row each."""
     listed = FEW if game.agents >= MANY_AGENTS else JOINT_ACTIONS
     most = game.joint_actions if limit is None else min(game.joint_actions, listed)
@@ -202,8 +199,8 @@ def _list(game: TabularGame, rewards: FloatArray, where: str, team: bool, limit:
     agents = [f"agent {i}" for i in range(game.agents)]
     gets = ["reward"] if team else [f"{agent} gets" for agent in agents]
     left = game.joint_actions - most
-    said = f"{left:,} more joint actions are not shown; {MORE}" if left else ""
-    return Table(f"payoffs{where}", [*agents, *gets], rows, head=game.agents), said
+    table = Table(f"payoffs{where}", [*agents, *gets], rows, head=game.agents)
+    return [table, f"{left:,} more joint actions are not shown; {MORE}"] if left else [table]
 
 
 def _cell(paid: Sequence[float] | FloatArray, team: bool) -> str:
@@ -218,12 +215,12 @@ def _groups(game: TabularGame, h: int, s: int) -> list[Moves]:
     """Return the joint actions of a state by where they lead; what most of them do comes last."""
     first, following, prob = game.successors
     row = ((h if game.transition_steps > 1 else 0) * game.states + s) * game.joint_actions
-    found: dict[tuple[tuple[int, float], ...], list[int]] = {}
+    groups: dict[tuple[tuple[int, float], ...], list[int]] = {}
     for joint in range(game.joint_actions):
         cut = slice(first[row + joint], first[row + joint + 1])
         pairs = sorted(zip(following[cut].tolist(), np.round(prob[cut], 12).tolist(), strict=True), key=_likely)
-        found.setdefault(tuple(pairs), []).append(joint)
-    return sorted(((list(key), held) for key, held in found.items()), key=lambda group: len(group[1]))
+        groups.setdefault(tuple(pairs), []).append(joint)
+    return sorted(((list(pairs), joints) for pairs, joints in groups.items()), key=lambda group: len(group[1]))
 
 
 def _likely(pair: tuple[int, float]) -> tuple[float, int]:
@@ -237,21 +234,21 @@ def _words(game: TabularGame, s: int, groups: list[Moves], limit: int | None) ->
         return [f"from {name}, whatever is played: to {_next(game, groups[0][0], limit)}"]
     most = len(groups) if limit is None else GROUPS
     said = []
-    for where, held in groups[:-1][-most:]:
-        said.append(f"from {name}, {_some(game, held, limit)}: to {_next(game, where, limit)}")
+    for where, joints in groups[:-1][-most:]:
+        said.append(f"from {name}, {_some(game, joints, limit)}: to {_next(game, where, limit)}")
     if len(groups) - 1 > most:
         said.append(f"from {name}: {len(groups) - 1 - most} more kinds of joint actions; {MORE}")
-    where, held = groups[-1]
-    joint = f"({joint_name(game, _joint(game, held[0]))})" if len(held) == 1 else "every other joint action"
+    where, joints = groups[-1]
+    joint = f"({joint_name(game, _joint(game, joints[0]))})" if len(joints) == 1 else "every other joint action"
     return [*said, f"from {name}, {joint}: to {_next(game, where, limit)}"]
 
 
-def _some(game: TabularGame, held: list[int], limit: int | None) -> str:
+def _some(game: TabularGame, joints: list[int], limit: int | None) -> str:
     """Name joint actions, or some of them."""
-    names = [f"({joint_name(game, _joint(game, k))})" for k in (held if limit is None else held[:4])]
-    if len(held) == len(names):
+    names = [f"({joint_name(game, _joint(game, k))})" for k in (joints if limit is None else joints[:4])]
+    if len(joints) == len(names):
         return " or ".join(names)
-    return f"{len(held):,} joint actions, such as {names[0]}"
+    return f"{len(joints):,} joint actions, such as {names[0]}"
 
 
 def _next(game: TabularGame, pairs: list[tuple[int, float]], limit: int | None) -> str:
@@ -267,9 +264,9 @@ def _joint(game: TabularGame, k: int) -> tuple[int, ...]:
 
 
 def _plain(game: TabularGame, group: Moves) -> dict[str, Any]:
-    pairs, held = group
+    pairs, joints = group
     return {
-        "joint_actions": [[action_names(game, i)[a] for i, a in enumerate(_joint(game, k))] for k in held],
+        "joint_actions": [[action_names(game, i)[a] for i, a in enumerate(_joint(game, k))] for k in joints],
         "next": {state_name(game, s): p for s, p in pairs},
     }
 
@@ -324,39 +321,29 @@ def _rewards(game: CountGame, h: int, s: int, where: str, limit: int | None) -> 
 
 
 def _moves(game: CountGame, h: int, s: int, limit: int | None) -> Table:
-    """List where totals lead; totals that lead to the same are one row."""
-    statistic = game.transition_statistic
+    """List where totals or counts lead; neighbours that lead to the same are one row."""
+    names, scores = action_names(game, 0), game.transition_statistic.scores
     table = game._transitions[h if len(game._transitions) > 1 else 0, s].T  # [X, S]
-    vectors = game._counts if game.scores is None else None
-    if vectors is not None:
-        kept = [int(np.dot(statistic.scores, counts)) for counts in vectors]
-        table = table[kept]
+    column, labels = "total", [str(total) for total in range(len(table))]
+    by = f"by the sum of scores ({', '.join(f'{name} {w}' for name, w in zip(names, scores, strict=False))})"
+    if game.scores is None:
+        table = table[game._counts @ np.array(scores)]
+        column, labels = "counts", [", ".join(map(str, counts)) for counts in game._counts]
+        by = f"by how many chose {', '.join(names)}"
+    elif sorted(scores) == [*[0] * (len(names) - 1), 1]:
+        column = names[scores.index(1)]
+        by = f"by how many chose {column}"
+    elif not any(scores):
+        by = "whatever is chosen"
     ends = [0, *(np.flatnonzero((table[1:] != table[:-1]).any(axis=1)) + 1).tolist(), len(table)]
-    rows: list[list[Cell]] = []
     spans = [(begin, end) for begin, end in itertools.pairwise(ends) if table[begin].any()]  # others are no totals
+    rows: list[list[Cell]] = []
     for pick in _sample(len(spans), limit):
         begin, end = spans[pick - 1]
         row = table[begin]
         where = " or ".join(f"{state_name(game, int(t))} ({number(float(row[t]))})" for t in np.flatnonzero(row)[:6])
-        if vectors is None:
-            rows.append([str(begin) if end == begin + 1 else f"{begin} to {end - 1}", where])
-        else:
-            first = ", ".join(str(c) for c in vectors[begin])
-            last = ", ".join(str(c) for c in vectors[end - 1])
-            rows.append([first if end == begin + 1 else f"{first} to {last}", where])
-    names = action_names(game, 0)
-    column = "counts"
-    if vectors is None:
-        column = "total"
-        weights = ", ".join(f"{name} {w}" for name, w in zip(names, statistic.scores, strict=False))
-        by = f"by the sum of scores ({weights})" if max(statistic.scores) else "whatever is chosen"
-        if sorted(statistic.scores) == [*[0] * (len(names) - 1), 1]:
-            column = names[statistic.scores.index(1)]
-            by = f"by how many chose {column}"
-        title = f"from {state_name(game, s)}, {by}"
-    else:
-        title = f"from {state_name(game, s)}, by how many chose {', '.join(names)}"
-    return Table(_cut(title, len(spans), len(rows)), [column, "next"], rows)
+        rows.append([labels[begin] if end == begin + 1 else f"{labels[begin]} to {labels[end - 1]}", where])
+    return Table(_cut(f"from {state_name(game, s)}, {by}", len(spans), len(rows)), [column, "next"], rows)
 
 
 def _sample(total: int, limit: int | None) -> list[int]:
@@ -377,9 +364,9 @@ def state_name(game: Any, s: int, agent: int = 0) -> str:
     >>> state_name(make("good-state"), 1), state_name(make("chicken"), 0)
     ('s1', '0')
     """
-    seen = getattr(game, "observations", None)
-    if seen is not None:
-        return str(seen[agent].name(s)) if s < len(seen[agent].met) else str(s)
+    observations = getattr(game, "observations", None)
+    if observations is not None:
+        return str(observations[agent].name(s)) if s < len(observations[agent].met) else str(s)
     names = getattr(game, "state_names", None)
     return str(s) if names is None else str(names[s])
 
@@ -410,3 +397,121 @@ def action_names(game: Any, agent: int) -> tuple[str, ...]:
 def joint_name(game: Any, joint: Sequence[int]) -> str:
     """Return a joint action in words, e.g. "a0, b1"."""
     return ", ".join(action_names(game, i)[a] for i, a in enumerate(joint))
+
+
+# Pictures of boards: fields in rows and columns, filled or with a disc on them. Those of games of the atlas are
+# functions of a state, which is "over" where play has ended.
+
+Image = npt.NDArray[np.uint8]  # [height, width, 3]
+Colour = tuple[int, int, int]
+
+CELL = 48  # pixels
+FLOOR, LINE, GOAL = (250, 248, 242), (214, 210, 200), (228, 240, 224)
+LIGHT, DARK = (230, 159, 0), (166, 108, 42)
+AGENTS = ((0, 114, 178), (213, 94, 0))  # colours that the colour-blind tell apart
+
+
+@dataclass(frozen=True)
+class StatePicture:
+    """Draws state s of a game by what the state is.
+
+    >>> StatePicture(["first", "second"], lambda state: make_board(1, len(state)))(1).shape
+    (48, 288, 3)
+    """
+
+    states: Sequence[Any]
+    draw: Callable[[Any], Image]
+
+    def __call__(self, s: int) -> Image:
+        """Draw state s."""
+        return self.draw(self.states[s])
+
+
+def make_board(rows: int, columns: int) -> Image:
+    """Return empty fields with lines between them.
+
+    >>> make_board(3, 4).shape
+    (144, 192, 3)
+    """
+    board: Image = np.empty((rows * CELL, columns * CELL, 3), dtype=np.uint8)
+    board[:] = FLOOR
+    board[::CELL] = board[-1] = LINE
+    board[:, ::CELL] = board[:, -1] = LINE
+    return board
+
+
+def field_of(board: Image, row: int, column: int, width: int = 1) -> Image:
+    """Return the part of a board that one field takes, or several side by side, to draw on."""
+    return board[row * CELL : (row + 1) * CELL, column * CELL : (column + width) * CELL]
+
+
+def fill(board: Image, row: int, column: int, colour: Colour, *, width: int = 1, margin: int = 1) -> None:
+    """Fill a field, or several side by side."""
+    field_of(board, row, column, width)[margin:-margin, margin:-margin] = colour
+
+
+def put_disc(board: Image, row: int, column: int, colour: Colour, *, share: float = 0.7) -> None:
+    """Put a disc on a field; its diameter is a share of the field's side."""
+    away = np.arange(CELL) - (CELL - 1) / 2
+    inside = away[:, None] ** 2 + away[None, :] ** 2 <= (share * CELL / 2) ** 2
+    field_of(board, row, column)[inside] = colour
+
+
+BALL, POISON = (30, 30, 30), (140, 30, 60)
+
+
+def draw_soccer(state: Any, *, rows: int, columns: int) -> Image:
+    """Draw the field between its goals, the players, and the ball at the one who has it."""
+    board = make_board(rows, columns + 2)
+    for row in (rows // 2 - 1, rows // 2):
+        for column in (0, columns + 1):
+            fill(board, row, column, GOAL)
+    if state != "over":
+        for who, (row, column) in enumerate(state[:2]):
+            put_disc(board, row, column + 1, AGENTS[who])
+            if state[2] == who:
+                put_disc(board, row, column + 1, BALL, share=0.25)
+    return board
+
+
+def draw_wrestler(state: Any, *, coins: int, size: int) -> Image:
+    """Draw the fields of oshi-zumo, the wrestler, and both agents' coins above and below."""
+    fields = 2 * size + 1
+    board = make_board(3, max(fields, coins))
+    if state != "over":
+        put_disc(board, 1, state[2] + size, DARK)
+        for row, who in ((0, 0), (2, 1)):
+            for k in range(state[who]):
+                put_disc(board, row, k, AGENTS[who], share=0.4)
+    return board
+
+
+def draw_chocolate(state: Any, *, rows: int, columns: int) -> Image:
+    """Draw what is left of the chocolate, with the poisoned corner at the bottom left."""
+    board = make_board(rows, columns)
+    if state != "over":
+        for row, left in enumerate(state[1]):
+            for column in range(left):
+                fill(board, rows - 1 - row, column, POISON if (row, column) == (0, 0) else DARK, margin=4)
+    return board
+
+
+def draw_piles(state: Any, *, piles: tuple[int, ...]) -> Image:
+    """Draw a row of discs for each pile, in the colour of who moves."""
+    board = make_board(len(piles), max(piles))
+    if state != "over":
+        for row, pile in enumerate(state[1]):
+            for k in range(pile):
+                put_disc(board, row, k, AGENTS[state[0]], share=0.5)
+    return board
+
+
+def draw_robots(state: Any, *, size: int) -> Image:
+    """Draw two robots on a grid, and the corner that the first is to reach."""
+    board = make_board(size, size)
+    fill(board, 0, size - 1, GOAL)
+    if state != "over":
+        places = state[1]
+        for who, (x, y) in enumerate(places):
+            put_disc(board, size - 1 - y, x, LIGHT if places[0] == places[1] else AGENTS[who])
+    return board

@@ -17,27 +17,31 @@ from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Owned, freeze, lock, unwrap
 from tacit.core.types import FloatArray, IntArray
-from tacit.games import successors
-from tacit.games import successors as rows_of
 from tacit.games.exact import (
+    FAR,
     ExactGame,
     Rows,
-    advised_payoffs,
+    Successors,
+    cumulate_rows,
     digest_arrays,
+    from_dense,
+    from_entries,
     is_joint,
     joint_draw,
     own_payoffs,
+    pick,
+    recommended_payoffs,
     seconds_over_joint_actions,
     stack_agents,
+    to_dense,
 )
 from tacit.games.protocol import check_range
-from tacit.games.successors import Successors
 
 if TYPE_CHECKING:
     from scipy import sparse
 
     from tacit.core.display import Document
-    from tacit.games.tabular_kernels import GameTables
+    from tacit.games.kernels import GameTables
 
 #: Above this share of positive probabilities a matrix product beats the lists of successors
 #: (measured in benchmarks/evaluation.py).
@@ -53,7 +57,7 @@ KNOWN_AGENTS = 4
 #: The largest discount: beyond, what solving costs in digits leaves too few.
 MOST_DISCOUNT = 0.999999
 
-#: The chance at which a stretch of a discounted game is cut off.
+#: The probability of going on at which play of a discounted game is cut off.
 CUT_OFF = 1e-3
 
 
@@ -76,8 +80,6 @@ class TabularGame(ExactGame):
         [1, S, A_i], so that `game.horizon` is 1: a single step that is followed by itself.
     name, state_names, action_names : optional
         For people: a name, S names of states, and for each agent the names of its actions.
-    observation_names : optional
-        For people: for each agent the names of what it observes in a source that is not fully observed; never used.
     picture : callable, optional
         Draws a state: from its number to an image, a uint8 array [height, width, 3].
     notes : sequence of str, optional
@@ -110,7 +112,6 @@ class TabularGame(ExactGame):
         name: str | None = None,
         state_names: Sequence[str] | None = None,
         action_names: Sequence[Sequence[str]] | None = None,
-        observation_names: Sequence[Sequence[str]] | None = None,
         picture: Callable[[int], npt.NDArray[np.uint8]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
@@ -120,9 +121,9 @@ class TabularGame(ExactGame):
         self.states: int = self.rewards.shape[2]
         self.actions: tuple[int, ...] = self.rewards.shape[3:]
         self.initial = self._check_initial(initial)
-        lists, own = unwrap(transitions)
+        lists, owned = unwrap(transitions)
         if isinstance(lists, Successors):
-            self.successors = self._check_successors(lists, own)
+            self.successors = self._check_successors(lists, owned)
             self.transition_steps = self.successors.rows // (self.states * self.joint_actions)
         else:
             self.transitions = self._check_transitions(transitions)
@@ -130,12 +131,6 @@ class TabularGame(ExactGame):
         self.reward_range = (float(self.rewards.min()), float(self.rewards.max()))
         check_range(self.reward_range, self.effective_horizon)
         self._describe(name, state_names, action_names, notes)
-        if observation_names is not None:  # a file may name some of them only
-            each = enumerate(
-                check.list_of("observation_names", observation_names, "lists of names, one for each agent")
-            )
-            named = (check.list_of(f"observation_names[{i}]", own, "names") for i, own in each)
-            self.observation_names = tuple(tuple(own) for own in named)
         self.picture = check.function("picture", picture)
 
     @cached_property
@@ -143,18 +138,18 @@ class TabularGame(ExactGame):
         """Probabilities [H or 1, S, A_1, …, A_N, S]; made on first use where the game was given as successors."""
         shape = (self.transition_steps, self.states, *self.actions, self.states)
         memory.require(memory.floats(*shape), f"the dense transitions {shape}")
-        return lock(rows_of.to_dense(self.successors, shape))
+        return lock(to_dense(self.successors, shape))
 
     @cached_property
     def successors(self) -> Successors:
         """The next states with positive probability; made on first use where the game was given as an array."""
-        return Successors(*(lock(array) for array in rows_of.from_dense(self.transitions)))
+        return Successors(*(lock(array) for array in from_dense(self.transitions)))
 
     @cached_property
     def cumulative(self) -> FloatArray:
         """Cumulative probabilities of the successors within each row, [entries], ending in exactly 1."""
         first, _, prob = self.successors
-        return lock(successors.cumulate_rows(prob, first))
+        return lock(cumulate_rows(prob, first))
 
     @cached_property
     def _step_matrices(self) -> list[FloatArray | sparse.csr_array]:
@@ -206,12 +201,14 @@ class TabularGame(ExactGame):
         """Return what each agent's own actions pay: those of joint actions, averaged over what the others play."""
         tables = self.joint_payoffs(h, V, s, agents=agents)
         before: tuple[Any, ...] = (slice(None),) * (tables.ndim - self.agents - 2)
-        advised = is_joint(rows)
+        recommended = is_joint(rows)
         mine = _at_one_state(rows, self.agents) if s is not None else rows
-        contract: Any = advised_payoffs if advised else own_payoffs
+        contract: Any = recommended_payoffs if recommended else own_payoffs
         each = range(self.agents) if agents is None else agents
-        found = stack_agents([contract(tables[(*before, k)], mine, i) for k, i in enumerate(each)], advised=advised)
-        return found if s is None else np.squeeze(found, axis=-3 if advised else -2)
+        payoffs = stack_agents(
+            [contract(tables[(*before, k)], mine, i) for k, i in enumerate(each)], recommended=recommended
+        )
+        return payoffs if s is None else np.squeeze(payoffs, axis=-3 if recommended else -2)
 
     def push(self, h: int, rows: Rows, occupancy: FloatArray, s: int | None = None) -> FloatArray:
         """Return the distribution [..., S] after step h of an `occupancy` [..., S], or [...] of a state s."""
@@ -240,18 +237,36 @@ class TabularGame(ExactGame):
         from scipy import sparse
 
         edges = (np.arange(S * J), np.arange(0, S * J + 1, J))
-        draws = [sparse.csr_array((own, *edges), shape=(S, S * J)) for own in joint.reshape(-1, S * J)]
+        draws = [sparse.csr_array((probs, *edges), shape=(S, S * J)) for probs in joint.reshape(-1, S * J)]
         return np.stack([(draw @ matrix).toarray() for draw in draws]).reshape(*joint.shape[:-1], S)
 
-    def stretch(self) -> TabularGame:
-        """Return the finite game in which a discounted one is played and learned, which ends with 1 − γ at each step.
+    def shift_rewards(self) -> tuple[TabularGame, FloatArray] | None:
+        """Return the game with each agent's least reward subtracted, and those rewards [N]; None where none is far off.
 
-        Then all are in a further state, the last one, "over", which pays nothing. A stretch has so many steps that it
-        goes on after the last one with probability 1/1000 at most; what is cut off is at most that share of returns.
+        >>> import tacit
+        >>> shifted, least = tacit.matrix_game([[1e12, 1e12 + 1]]).shift_rewards()
+        >>> shifted.rewards.ravel().tolist(), least.tolist()
+        ([0.0, 1.0], [1000000000000.0])
+        """
+        flat = self.rewards.reshape(self.agents, -1)
+        least = flat.min(axis=1)
+        if not (np.abs(least) > FAR * (flat.max(axis=1) - least)).any():
+            return None
+        memory.require(self.rewards.nbytes, "the rewards, shifted")
+        rewards = self.rewards - least.reshape(-1, *[1] * (self.rewards.ndim - 1))
+        moves = self.transitions if "transitions" in self.__dict__ else self.successors
+        length = {"horizon": self.horizon} if self.discount is None else {"discount": self.discount}
+        return TabularGame(Owned(moves), Owned(rewards), Owned(self.initial), **length), least
+
+    def to_random_horizon(self) -> TabularGame:
+        """Return the finite game in which a discounted one is played: it ends with 1 − γ at each step.
+
+        Then all agents are in a further state, the last one, "over", which pays nothing. The horizon is such that play
+        goes on after it with probability 1/1000 at most; what is cut off is at most that share of returns.
 
         >>> import tacit
         >>> game = tacit.make("chicken", discount=0.9)
-        >>> game.stretch()
+        >>> game.to_random_horizon()
         TabularGame('chicken': 2 agents, 2 states, 2×2 actions, horizon 66, rewards in [0, 7])
         """
         if self.discount is None:
@@ -260,13 +275,13 @@ class TabularGame(ExactGame):
         first, state, prob = self.successors
         every, over = np.arange((S + 1) * J), np.full((S + 1) * J, S)
         row = np.concatenate([np.repeat(every[:-J], np.diff(first)), every])
-        chance = np.concatenate([self.discount * prob, np.repeat([1.0 - self.discount, 1.0], [S * J, J])])
+        probs = np.concatenate([self.discount * prob, np.repeat([1.0 - self.discount, 1.0], [S * J, J])])
         steps = 1 if self.discount == 0 else max(1, math.ceil(math.log(CUT_OFF) / math.log(self.discount)))
         names = self.state_names
         if names is not None:
             names = (*names, next(word for word in ("over", "ended", "the end", f"over {S}") if word not in names))
-        found = TabularGame(
-            Owned(successors.from_entries(row, np.concatenate([state, over]), chance, (S + 1) * J)),
+        game = TabularGame(
+            Owned(from_entries(row, np.concatenate([state, over]), probs, (S + 1) * J)),
             Owned(np.concatenate([self.rewards, np.zeros_like(self.rewards[:, :, :1])], axis=2)),
             np.append(self.initial, 0.0),
             steps,
@@ -275,12 +290,12 @@ class TabularGame(ExactGame):
             action_names=self.action_names,
             notes=(
                 *self.notes,
-                f"episodes are stretches that end with probability {1 - self.discount:.3g} at each step, after {steps} "
-                f"steps at the latest; what is cut off is at most {CUT_OFF:g} of a return",
+                f"episodes end with probability {1 - self.discount:.3g} at each step, after {steps} steps at the "
+                f"latest; what is cut off is at most {CUT_OFF:g} of a return",
             ),
         )
-        found.continues = self.discount
-        return found
+        game.continues, game.endless = self.discount, self
+        return game
 
     def with_discount(self, discount: float) -> TabularGame:
         """Return the same game without a last step, discounted; its tables must be the same at every step.
@@ -306,7 +321,6 @@ class TabularGame(ExactGame):
             name=self.name,
             state_names=self.state_names,
             action_names=self.action_names,
-            observation_names=self.observation_names,
             picture=self.picture,
             notes=self.notes,
         )
@@ -337,21 +351,21 @@ class TabularGame(ExactGame):
 
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
         """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
-        self.check_place(h, s, actions)
+        h, s, actions = self.check_place(h, s, actions)
         check.uniform(u)
         row = self.states * (h if self.transition_steps > 1 else 0) + s
         joint = int(np.ravel_multi_index(tuple(actions), self.actions))
         row = row * self.joint_actions + joint
         first, state, _ = self.successors
-        s_next = int(state[successors.pick(self.cumulative, first[row], first[row + 1], u)])
+        s_next = int(state[pick(self.cumulative, first[row], first[row + 1], u)])
         rewards: FloatArray = self.step_rewards(h).reshape(self.agents, self.states, -1)[:, s, joint]
         return s_next, rewards
 
     def kernels(self) -> GameTables:
-        """Return the tables as the compiled loop reads them; of a discounted game, those of its stretches."""
+        """Return the tables as the compiled loop reads them; of a discounted game, those of `to_random_horizon`."""
         if self.discount is not None:
-            return self.stretch().kernels()
-        from tacit.games.tabular_kernels import GameTables  # imports the compiler
+            return self.to_random_horizon().kernels()
+        from tacit.games.kernels import GameTables  # imports the compiler
 
         block, lengths = self.states * self.joint_actions, np.diff(self.successors.first)
         support, start = self._start
@@ -451,10 +465,10 @@ class TabularGame(ExactGame):
         check.distributions("transitions", flat, ["h", "s", ("joint", self.actions), "next"], over="next states")
         return dense
 
-    def _check_successors(self, lists: Successors, own: bool) -> Successors:
+    def _check_successors(self, lists: Successors, owned: bool) -> Successors:
         for field, array in zip(Successors._fields, lists, strict=True):
             if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iuf":
-                raise TacitError(f"transitions.{field} is {brief(array)}; it must be an array of one axis")
+                raise TacitError(f"transitions.{field} must be an array of one axis; got {brief(array)}")
         kinds = (np.int64, np.int32, np.float64)
         for field, kind in zip(("first", "state"), kinds, strict=False):
             array = getattr(lists, field)
@@ -463,10 +477,10 @@ class TabularGame(ExactGame):
             if len(odd):
                 most = len(lists.state) if field == "first" else self.states - 1
                 raise TacitError(
-                    f"transitions.{field}[{odd[0]}] is {array[odd[0]]}; it must be a whole number from 0 to {most}"
+                    f"transitions.{field}[{odd[0]}] must be a whole number from 0 to {most}; got {array[odd[0]]}"
                 )
         first, state, prob = (
-            freeze(f"transitions.{field}", Owned(array) if own else array, kind)
+            freeze(f"transitions.{field}", Owned(array) if owned else array, kind)
             for field, array, kind in zip(Successors._fields, lists, kinds, strict=True)
         )
         rows = self.states * self.joint_actions
@@ -528,7 +542,7 @@ def as_tables(game: object) -> TabularGame | None:
 def check_game(game: object) -> None:
     """Raise unless `game` is a tabular game."""
     if as_tables(game) is None:
-        raise TacitError(f"game is {brief(game)}; it must be a TabularGame, as from tacit.make or tacit.load")
+        raise TacitError(f"game must be a TabularGame, as from tacit.make or tacit.load; got {brief(game)}")
 
 
 def check_axes(agents: int) -> None:
@@ -553,8 +567,8 @@ def check_length(horizon: object, discount: object) -> tuple[int, float | None]:
     gamma = check.real("discount", discount)
     if not 0 <= gamma <= MOST_DISCOUNT:
         raise TacitError(
-            f"discount is {brief(discount)}; it must be at least 0 and below 1 (at most {MOST_DISCOUNT}); a game "
-            f"without a discount needs a horizon"
+            f"discount must be at least 0 and below 1 (at most {MOST_DISCOUNT}), a game without a discount needs a "
+            f"horizon; got {brief(discount)}"
         )
     return 1, gamma
 
@@ -565,8 +579,7 @@ def _check_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int, discount: 
         array = array[:, None]
     if array.ndim < 4 or array.shape[0] != array.ndim - 3:
         raise TacitError(
-            f"rewards has shape {array.shape}; it must be [N, H or 1, S, A_1, …, A_N], "
-            f"with as many action axes as agents"
+            f"rewards must be [N, H or 1, S, A_1, …, A_N], with as many action axes as agents; got shape {array.shape}"
         )
     if 0 in array.shape:
         raise TacitError(f"rewards has shape {array.shape}; agents, states and actions must be at least one each")
@@ -584,7 +597,7 @@ def _at_one_state(rows: Rows, agents: int) -> Rows:
     """Give rows [..., A_i] of one state an axis of states, [..., 1, A_i]."""
     if is_joint(rows):
         return np.expand_dims(rows, rows.ndim - agents)
-    return [own[..., None, :] for own in rows]
+    return [probs[..., None, :] for probs in rows]
 
 
 def _expect(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> FloatArray:
@@ -594,6 +607,6 @@ def _expect(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> FloatA
     if matrix.size < LARGE:
         ahead: FloatArray = np.einsum("ms,rs->mr", values, matrix)
         return ahead
-    from tacit.games.tabular_kernels import product  # imports the compiler
+    from tacit.games.kernels import product  # imports the compiler
 
     return product(values, matrix)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import math
 import sys
 import time
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Owned
-from tacit.games.boards import Image, StatePicture
+from tacit.core.types import FloatArray
+from tacit.games.exact import Successors, join_rows, take_rows
 from tacit.games.protocol import check_actions, is_game
-from tacit.games.successors import Successors
+from tacit.games.showing import Image, StatePicture
 from tacit.games.tabular import TabularGame, check_axes, check_length
 
 #: States × joint actions that are looked at unless more are asked for.
@@ -93,7 +93,7 @@ def tabulate(
             f"to tabulate: write transition(state, actions), which returns pairs (probability, next state)"
         )
     if start is ...:
-        raise TacitError("start is not given; it must be a state, or a dict {state: probability}")
+        raise TacitError("start must be given: a state, or a dict {state: probability}")
     steps, discount = check_length(horizon, discount)
     each = check.list_of("actions", actions, "numbers, one for each agent", least=1)
     sizes = check_actions(each, len(each))
@@ -101,21 +101,19 @@ def tabulate(
     limit = check.integer("limit", limit, least=1)
     for what, function in (("transition", transition), ("reward", reward)):
         check.function(what, function, needed=True)
-    timed = [_takes_step(what, function) for what, function in (("transition", transition), ("reward", reward))]
-    if discount is not None and any(timed):
-        raise TacitError("transition and reward must not take a step: a discounted game is the same at every step")
+    progress = sys.stderr.isatty() if progress is None else check.flag("progress", progress)
     steps = steps if discount is None else _ENDLESS
-    search = _Search(transition, reward, sizes, steps, limit, _shown(progress))
+    search = StateSearch(transition, reward, sizes, steps, limit=limit, progress=progress)
+    if discount is not None and search.timed:
+        raise TacitError("transition and reward must not take a step: a discounted game is the same at every step")
     first, initial = _first(start)
-    if any(timed):
-        search.search_steps(first, *timed)
-    else:
-        search.search(first)
+    search.run(first)
+    transitions, rewards = search.tables()
     names = [str(state) for state in search.states]
     draw = check.function("picture", picture)
-    found = TabularGame(
-        Owned(search.successors()),
-        Owned(search.rewards()),
+    game = TabularGame(
+        Owned(transitions),
+        Owned(rewards),
         [*initial, *[0.0] * (len(search.states) - len(first))],
         horizon,
         discount=discount,
@@ -125,15 +123,15 @@ def tabulate(
         notes=notes,
         picture=None if draw is None else StatePicture(search.states, draw),
     )
-    found.edge = search.edge
-    return found
+    game.edge = search.edge
+    return game
 
 
 def tabulate_steps(
     step: Callable[[Any, tuple[int, ...]], Sequence[tuple[float, Any, Sequence[float]]]],
     *,
     actions: Sequence[int],
-    **given: Any,
+    **more: Any,
 ) -> TabularGame:
     """Make a game of one function: step(state, actions) lists probabilities, next states and rewards [N].
 
@@ -145,16 +143,16 @@ def tabulate_steps(
     stay = [(1.0, None, [0.0] * len(actions))]
 
     def transition(state: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
-        found = stay if state == _OVER else step(state, joint)
-        return [(chance, _OVER if after is None else after) for chance, after, _ in found]
+        outcomes = stay if state == _OVER else step(state, joint)
+        return [(prob, _OVER if s_next is None else s_next) for prob, s_next, _ in outcomes]
 
     def reward(state: Any, joint: tuple[int, ...]) -> list[float]:
         total = [0.0] * len(actions)
-        for chance, _, paid in stay if state == _OVER else step(state, joint):
-            total = [so_far + chance * one for so_far, one in zip(total, paid, strict=True)]
+        for prob, _, paid in stay if state == _OVER else step(state, joint):
+            total = [so_far + prob * one for so_far, one in zip(total, paid, strict=True)]
         return total
 
-    return tabulate(transition, reward, actions=actions, progress=False, **given)
+    return tabulate(transition, reward, actions=actions, progress=False, **more)
 
 
 def _takes_step(what: str, function: Callable[..., Any]) -> bool:
@@ -180,16 +178,19 @@ def _first(start: Any) -> tuple[list[Any], list[float]]:
     if not isinstance(start, dict):
         return [start], [1.0]
     if not start:
-        raise TacitError("start is {}; it must be a state, or a dict {state: probability}")
+        raise TacitError("start must be a state, or a dict {state: probability} with at least one; got {}")
     return list(start), [check.real(f"start[{brief(state)}]", p, least=0, most=1) for state, p in start.items()]
 
 
-def _shown(progress: bool | None) -> bool:
-    return sys.stderr.isatty() if progress is None else check.flag("progress", progress)
+class StateSearch:
+    """The states so far, in the order in which they were reached, and the rows of those that were expanded.
 
-
-class _Search:
-    """The states so far, in the order in which they were met, and the tables of those that were looked at."""
+    Attributes
+    ----------
+    states : list
+    edge : int
+        How many states were expanded at the last step alone, so that nothing is known of what follows them.
+    """
 
     def __init__(
         self,
@@ -197,116 +198,83 @@ class _Search:
         reward: Callable[..., Any],
         sizes: tuple[int, ...],
         horizon: int,
+        *,
         limit: int,
-        shown: bool,
+        progress: bool,
     ) -> None:
-        self.transition, self.reward, self.sizes, self.horizon = transition, reward, sizes, horizon
-        self.limit, self.shown, self.edge = limit, shown, 0
-        self.joint = list(itertools.product(*map(range, sizes)))
+        self._transition, self._timed_transition = transition, _takes_step("transition", transition)
+        self._reward, self._timed_reward = reward, _takes_step("reward", reward)
+        self.timed = self._timed_transition or self._timed_reward
+        self._sizes, self._horizon, self._limit, self._progress = sizes, horizon, limit, progress
+        self._joint = list(itertools.product(*map(range, sizes)))
         self.states: list[Hashable] = []
-        self.numbers: dict[Hashable, int] = {}
-        self.first, self.state, self.prob = array("q", [0]), array("i"), array("d")
-        self.paid = array("d")
+        self.edge = 0
+        self._numbers: dict[Hashable, int] = {}
+        self._expanded: list[tuple[int, int]] = []  # (step, state) of each block of rows; the step is 0 if not timed
+        self._first, self._state, self._prob = array("q", [0]), array("i"), array("d")
+        self._paid = array("d")
 
-    def search(self, first: list[Any]) -> None:
-        """Look at all states that can be reached, step by step."""
-        for state in first:
-            self._number(state)
-        done, shown_at = 0, time.monotonic()
-        for step in range(self.horizon):
-            level = range(done, len(self.states))
-            for s in level:
-                if (s + 1) * len(self.joint) > self.limit:
-                    raise TacitError(
-                        f"there are more than {self.limit:,} states × joint actions: {len(self.states):,} states after "
-                        f"{step} steps and {len(self.joint)} joint actions; give a larger limit= or a smaller game"
-                    )
-                self._look(s, last=step == self.horizon - 1)
-                if self.shown and time.monotonic() - shown_at > 0.2:
+    def run(self, first: list[Any]) -> None:
+        """Expand all states that can be reached: once, or where the step matters at each step."""
+        level, shown_at = {self._number(state) for state in first}, time.monotonic()
+        for step in range(self._horizon):
+            begin, last = len(self._state), step == self._horizon - 1
+            self.edge = len(level) if last and not self.timed else 0
+            for s in sorted(level):
+                self._check_limit(step)
+                self._expand(s, step, last=last)
+                if self._progress and time.monotonic() - shown_at > 0.2:
                     shown_at = time.monotonic()
                     print(f"\rtabulate: {s + 1:,} of {len(self.states):,} states", end="", file=sys.stderr)
-            self.edge = len(level) if step == self.horizon - 1 else 0
-            done = level.stop
-            if done == len(self.states):
+            level = set(self._state[begin:])
+            if not self.timed:  # those that were reached before have the first numbers
+                level = {s for s in level if s >= len(self._expanded)}
+            if not level:
                 break
-        if self.shown:
-            print(f"\rtabulate: {done:,} states, {len(self.state):,} transitions", file=sys.stderr)
-
-    def search_steps(self, first: list[Any], timed_transition: bool, timed_reward: bool) -> None:
-        """Find what can be reached at each step, then write down each step's table; elsewhere nothing happens."""
-        transition, reward = self.transition, self.reward
-        reached = [{self._number(state) for state in first}]
-        for step in range(self.horizon - 1):
-            self.transition = partial(transition, step=step) if timed_transition else transition
-            for s in sorted(reached[step]):
-                self._check_limit(step)
-                for joint in self.joint:
-                    self._lead(self.states[s], joint, self.transition(self.states[s], joint))
-            reached.append(set(self.state))
-            del self.state[:], self.prob[:]
-        for step, here in enumerate(reached):
-            self.transition = partial(transition, step=step) if timed_transition else transition
-            self.reward = partial(reward, step=step) if timed_reward else reward
-            for s in range(len(self.states)):
-                if s in here:
-                    self._look(s, last=step == self.horizon - 1)
-                    continue
-                for _ in self.joint:
-                    self.state.append(s)
-                    self.prob.append(1.0)
-                    self.first.append(len(self.state))
-                    self.paid.extend([math.nan] * len(self.sizes))
+        if self._progress:
+            print(f"\rtabulate: {len(self.states):,} states, {len(self._state):,} transitions", file=sys.stderr)
 
     def _check_limit(self, step: int) -> None:
-        if self.horizon * len(self.states) * len(self.joint) > self.limit:
+        steps = self._horizon if self.timed else 1
+        if steps * len(self.states) * len(self._joint) > self._limit:
             raise TacitError(
-                f"there are more than {self.limit:,} steps × states × joint actions: {len(self.states):,} states after "
-                f"{step} steps and {len(self.joint)} joint actions; give a larger limit= or a smaller game"
+                f"there are more than {self._limit:,} {'steps × ' if self.timed else ''}states × joint actions: "
+                f"{len(self.states):,} states after {step} steps and {len(self._joint)} joint actions; give a larger "
+                f"limit= or a smaller game"
             )
 
     def _number(self, state: Any) -> int:
         try:
-            number = self.numbers.get(state)
+            number = self._numbers.get(state)
         except TypeError:
             raise TacitError(f"{brief(state)} is no state: states must be hashable, e.g. tuples") from None
         if number is None:
-            number = self.numbers[state] = len(self.states)
+            number = self._numbers[state] = len(self.states)
             self.states.append(state)
         return number
 
-    def _look(self, s: int, *, last: bool) -> None:
-        """Write down what every joint action does in a state."""
-        here, N = self.states[s], len(self.sizes)
-        first, state, prob, paid = self.first, self.state, self.prob, self.paid
-        for joint in self.joint:
-            if last:  # where it leads does not matter any more
-                state.append(s)
-                prob.append(1.0)
-            else:
-                self._lead(here, joint, self.transition(here, joint))
-            first.append(len(state))
-            given = self.reward(here, joint)
-            try:
-                if isinstance(given, int | float):
-                    paid.extend([given] * N)
-                elif len(given) != N:
-                    raise TypeError
-                else:
-                    paid.extend(given)
-            except TypeError:
-                message = f"reward({brief(here)}, {joint}) is {brief(given)}"
-                raise TacitError(f"{message}; it must be a number, or one for each of {N} agents") from None
+    def _expand(self, s: int, step: int, *, last: bool) -> None:
+        """Write down what every joint action does in a state; where the last step leads does not matter."""
+        here = self.states[s]
+        self._expanded.append((step if self.timed else 0, s))
+        for joint in self._joint:
+            probs = {s: 1.0} if last else self._next_probs(here, joint, step)
+            self._state.extend(probs)
+            self._prob.extend(probs.values())
+            self._first.append(len(self._state))
+            self._paid.extend(self._rewards(here, joint, step))
 
-    def _lead(self, here: Any, joint: tuple[int, ...], given: Any) -> None:
-        """Write down the next states of one joint action."""
-        state, prob = self.state, self.prob
-        pairs: Iterable[Any] = ((p, s) for s, p in given.items()) if isinstance(given, dict) else given
-        begin, total = len(state), 0.0
+    def _next_probs(self, here: Any, joint: tuple[int, ...], step: int) -> dict[int, float]:
+        """Return the probabilities of the next states by their numbers."""
+        returned = self._transition(here, joint, **({"step": step} if self._timed_transition else {}))
+        pairs: Iterable[Any] = ((p, s) for s, p in returned.items()) if isinstance(returned, dict) else returned
+        probs: dict[int, float] = {}
+        total = 0.0
         try:
             for p, s_next in pairs:
                 if p > 0.0:
-                    state.append(self._number(s_next))
-                    prob.append(p)
+                    number = self._number(s_next)
+                    probs[number] = probs.get(number, 0.0) + p
                 elif p != 0.0:
                     raise TacitError(f"transition({brief(here)}, {joint}) has the probability {brief(p)}")
                 total += p
@@ -314,37 +282,146 @@ class _Search:
             raise
         except (TypeError, ValueError):
             raise TacitError(
-                f"transition({brief(here)}, {joint}) is {brief(given)}; it must be pairs (probability, next state)"
+                f"transition({brief(here)}, {joint}) must be pairs (probability, next state); got {brief(returned)}"
             ) from None
         if abs(total - 1.0) > check.SUM_TOLERANCE:
-            raise TacitError(
-                f"the probabilities of transition({brief(here)}, {joint}) sum to {total:.12g}, and must to 1"
-            )
-        if len(state) - begin > 1:
-            self._merge(begin)
+            raise TacitError(f"the probabilities of transition({brief(here)}, {joint}) must sum to 1; got {total:.12g}")
+        return probs
 
-    def _merge(self, begin: int) -> None:
-        """Add up what was listed more than once since `begin`."""
-        found: dict[int, float] = {}
-        for s, p in zip(self.state[begin:], self.prob[begin:], strict=True):
-            found[s] = found.get(s, 0.0) + p
-        if len(found) < len(self.state) - begin:
-            del self.state[begin:], self.prob[begin:]
-            self.state.extend(found)
-            self.prob.extend(found.values())
+    def _rewards(self, here: Any, joint: tuple[int, ...], step: int) -> Sequence[float]:
+        """Return a reward for each agent."""
+        returned, agents = self._reward(here, joint, **({"step": step} if self._timed_reward else {})), len(self._sizes)
+        try:
+            paid = array("d", [returned] * agents if isinstance(returned, int | float) else returned)
+        except TypeError:
+            paid = array("d")
+        if len(paid) != agents:
+            wanted = f"a number, or one for each of {agents} agents"
+            raise TacitError(f"reward({brief(here)}, {joint}) must be {wanted}; got {brief(returned)}")
+        return paid
 
-    def successors(self) -> Successors:
-        """Return the lists of next states."""
-        return Successors(
-            np.frombuffer(self.first, dtype=np.int64),
-            np.frombuffer(self.state, dtype=np.int32),
-            np.frombuffer(self.prob, dtype=np.float64),
-        )
+    def tables(self) -> tuple[Successors, FloatArray]:
+        """Return the successors and the rewards [N, H or 1, S, A_1, …, A_N].
 
-    def rewards(self) -> Any:
-        """Return the rewards [N, H or 1, S, A_1, …, A_N]; where nobody comes, the least that is paid anywhere."""
-        N, S = len(self.sizes), len(self.states)
-        table = np.frombuffer(self.paid, dtype=np.float64).reshape(-1, N)
-        if len(table) > S * len(self.joint):
-            table = np.where(np.isnan(table), np.nanmin(table), table)
-        return np.ascontiguousarray(table.T).reshape(N, -1, S, *self.sizes)
+        At steps at which a state cannot be reached it leads to itself, and pays the least that is paid anywhere.
+        """
+        N, S, J = len(self._sizes), len(self.states), len(self._joint)
+        lists = Successors(np.array(self._first), np.array(self._state, dtype=np.int32), np.array(self._prob))
+        rewards = np.array(self._paid).reshape(-1, N)
+        if self.timed:
+            rows = lists.rows + np.repeat(np.tile(np.arange(S), self._horizon), J)  # of states that are not reached
+            for block, (step, s) in enumerate(self._expanded):
+                begin = (step * S + s) * J
+                rows[begin : begin + J] = np.arange(block * J, (block + 1) * J)
+            alone = Successors(np.arange(S + 1), np.arange(S, dtype=np.int32), np.ones(S))
+            lists = take_rows(join_rows(lists, alone), rows)
+            rewards = np.concatenate([rewards, np.full((S, N), rewards.min())])[rows]
+        return lists, np.ascontiguousarray(rewards.T).reshape(N, -1, S, *self._sizes)
+
+
+# Objectives, as in PRISM-games' properties: reach a goal in time, collect rewards, be paid at one step. The rules of a
+# game say where joint actions lead from a state; an objective says what an agent is paid on the way. The step, as long
+# as an objective depends on it, and whether each objective is still open become part of the state.
+
+#: Pairs (probability, next state) of a state and a joint action.
+Transition = Callable[[Any, tuple[int, ...]], Sequence[tuple[float, Any]]]
+
+
+class Objective(Protocol):
+    """What an agent is paid for, within the first `steps`; None where there is no bound."""
+
+    @property
+    def steps(self) -> int | None: ...  # noqa: D102
+
+    def pay(self, t: int, s: Any, joint: tuple[int, ...], s_next: Any) -> tuple[bool, float]:
+        """Return whether an open objective stays open after step t, and what the step pays."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """1 for reaching `goal` within some steps, where `path` holds on the way."""
+
+    goal: Callable[[Any], bool]
+    steps: int | None = None
+    path: Callable[[Any], bool] = lambda s: True
+
+    def pay(self, t: int, s: Any, joint: tuple[int, ...], s_next: Any) -> tuple[bool, float]:
+        """Pay on arrival."""
+        if self.goal(s_next):
+            return False, 1.0
+        return self.path(s_next) and t + 1 != self.steps, 0.0
+
+
+@dataclass(frozen=True)
+class Collect:
+    """The rewards of the first `steps`, or until a state is reached."""
+
+    reward: Callable[[Any, tuple[int, ...]], float]
+    steps: int | None = None
+    until: Callable[[Any], bool] = lambda s: False
+
+    def pay(self, t: int, s: Any, joint: tuple[int, ...], s_next: Any) -> tuple[bool, float]:
+        """Pay the reward of the state that is left."""
+        return not self.until(s_next) and t + 1 != self.steps, self.reward(s, joint)
+
+
+@dataclass(frozen=True)
+class PayAt:
+    """The reward of the state after so many steps."""
+
+    reward: Callable[[Any], float]
+    steps: int
+
+    def pay(self, t: int, s: Any, joint: tuple[int, ...], s_next: Any) -> tuple[bool, float]:
+        """Pay on arrival."""
+        last = t + 1 == self.steps
+        return not last, self.reward(s_next) if last else 0.0
+
+
+@dataclass(frozen=True)
+class Against:
+    """Minus what another objective pays."""
+
+    other: Objective
+
+    @property
+    def steps(self) -> int | None:
+        """The other's bound."""
+        return self.other.steps
+
+    def pay(self, t: int, s: Any, joint: tuple[int, ...], s_next: Any) -> tuple[bool, float]:
+        """Pay the opposite."""
+        still_open, paid = self.other.pay(t, s, joint, s_next)
+        return still_open, 0.0 - paid
+
+
+def objective_game(
+    name: str,
+    rules: Transition,
+    objectives: Sequence[Objective],
+    *,
+    initial: Any,
+    horizon: int | None = None,
+    **more: Any,
+) -> TabularGame:
+    """Make a game of rules and an objective for each agent; `more` is as in `tacit.tabulate`.
+
+    Without a horizon, the largest bound of the objectives is the horizon.
+    """
+    bound = max(objective.steps or 0 for objective in objectives)
+
+    def step(state: Any, joint: tuple[int, ...]) -> list[tuple[float, Any, list[float]]]:
+        t, s, are_open = state
+        outcomes = []
+        for prob, s_next in rules(s, joint):
+            after = [
+                objective.pay(t, s, joint, s_next) if is_open else (False, 0.0)
+                for objective, is_open in zip(objectives, are_open, strict=True)
+            ]
+            still_open = tuple(is_open for is_open, _ in after)
+            state_next = (min(t + 1, bound), s_next, still_open) if any(still_open) else None
+            outcomes.append((prob, state_next, [paid for _, paid in after]))
+        return outcomes
+
+    first = (0, initial, (True,) * len(objectives))
+    return tabulate_steps(step, start=first, horizon=horizon or bound, name=name, **more)

@@ -8,16 +8,17 @@ what a user names. [Mao2022, app:simulations: the presets]
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import Registry
+from tacit.games.exact import as_exact
+from tacit.games.protocol import Game
 from tacit.learners.adaptive_v import AdaptiveV
 from tacit.learners.model import ModelIndependent
-from tacit.learners.model_central import ModelCentral
-from tacit.learners.model_seeded import ModelSeeded
+from tacit.learners.model_central import JOINT, ModelCentral
 from tacit.learners.npg import NPG
 from tacit.learners.pg_adaptive import PGAdaptive
 from tacit.learners.pg_exact import PGExact
@@ -25,10 +26,11 @@ from tacit.learners.pg_storm import PGStorm
 from tacit.learners.plain import PlainLearner, plain_factory
 from tacit.learners.q_independent import QIndependent
 from tacit.learners.several import Mixed, Portfolio
-from tacit.learners.spec import Learner, World, theorem_iota
+from tacit.learners.spec import Info, Learner, World, theorem_iota
 from tacit.learners.stage_v import StageV
 from tacit.learners.ucb import UCB
 from tacit.learners.v_learning import VLearning
+from tacit.options import CERTIFY_JOINT_ACTIONS
 
 REGISTRY: Registry[Learner] = Registry("learner", adopt=plain_factory)
 REGISTRY.add("portfolio", Portfolio)
@@ -62,7 +64,6 @@ REGISTRY.add(
 REGISTRY.add("v-learning", VLearning)
 REGISTRY.add("model-independent", ModelIndependent)
 REGISTRY.add("model-central", ModelCentral)
-REGISTRY.add("model-seeded", ModelSeeded)
 REGISTRY.add("pg-adaptive", PGAdaptive)
 REGISTRY.add("pg-exact", PGExact)
 REGISTRY.add("pg-storm", PGStorm)
@@ -87,8 +88,26 @@ REGISTRY.add(
 )
 REGISTRY.add("q-independent", QIndependent)
 
-#: What learns where nothing else is asked for and there are no joint tables of moderate size.
+#: The default where there are several agents and no joint tables of moderate size.
 DEFAULT = "adaptive-v-cce"
+
+
+def default_for(game: Game | None, agents: int, params: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Return the name of the default learner, in a game or, without one, in an environment.
+
+    `portfolio` with joint tables of at most 1024 joint actions; one agent alone can plan on its own model; otherwise,
+    and for parameters without a name, adaptive V-learning.
+
+    >>> import tacit
+    >>> default_for(tacit.make("chicken"), 2), default_for(tacit.make("minority", agents=5), 5)
+    ('portfolio', 'adaptive-v-cce')
+    """
+    if params:
+        return DEFAULT
+    if agents == 1 and (game is None or max(game.actions) <= JOINT):
+        return "model-central"
+    tables = None if game is None else as_exact(game)
+    return "portfolio" if tables is not None and 0 < tables.joint_rows <= CERTIFY_JOINT_ACTIONS else DEFAULT
 
 
 def resolve(learner: Any, params: Mapping[str, Any], game: str | None = None) -> tuple[str, Learner]:
@@ -145,35 +164,17 @@ def with_preset(game: str | None, learner: str, params: Mapping[str, Any]) -> di
     return {**known[learner], **settings}
 
 
-#: Functions of the release before, each of which made a learner of that name.
-_BEFORE = [
-    "adaptive_v_cce",
-    "adaptive_v_ce",
-    "stage_v_cce",
-    "stage_v_ce",
-    "pg_sgd",
-    "ucb_central",
-    "ucb_independent",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _BEFORE:
-        return REGISTRY.factory(name.replace("_", "-"))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 __all__ = [
     "DEFAULT",
     "NPG",
     "REGISTRY",
     "UCB",
     "AdaptiveV",
+    "Info",
     "Learner",
     "Mixed",
     "ModelCentral",
     "ModelIndependent",
-    "ModelSeeded",
     "PGAdaptive",
     "PGExact",
     "PGStorm",

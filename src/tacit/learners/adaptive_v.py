@@ -1,20 +1,18 @@
-"""Adaptive V-learning, for cce and ce, without a parameter to choose.
+"""Adaptive V-learning for cce and ce: no hyperparameters.
 
-V-learning with a rate [Jin, Liu, Wang, Yu 2021], stripped of its bonus and given a bandit that tunes itself. At the
+V-learning with a rate [Jin, Liu, Wang, Yu 2021], without a bonus, and with a bandit that tunes itself. At the
 t-th visit of (h, s), with a the own action, r the own reward, s' the next state,
 
     x = r + V_{h+1}(s')
-    the bandit of (h, s) is fed the loss V_h(s) − x
+    the bandit of (h, s) is updated with the loss V_h(s) − x
     m_h(s) ← (1 − α_t)·m_h(s) + α_t·x,  α_t = (H+1)/(H+t)
     V_h(s) = (1 − d)·m_h(s) + d·U_h,  d = (o/(o+t))²,  o = optimism.
 
-U_h is the most that any episode so far brought from step h on. A state that was hardly visited is worth nearly that,
-and its worth rises when U_h does: without this agents do not learn what lies behind states that they come upon early,
-by chance, with others who do not play well yet. The value is the bandit's baseline: what it learns from is how much
-better or worse than usual a visit was, so that values far from 0 and values that drift add no variance. Rewards are
-taken as they come, in any units and of any range. The bandit is
-AdaTsallis (cce), or Blum and Mansour's reduction over it (ce). The certified policy is that of V-learning, with the
-rate (H+1)/(H+t).
+U_h is the best return of any episode so far from step h on. A state that was hardly visited has nearly that value:
+otherwise agents do not learn what lies behind states that they visit early, with others who do not play well yet. The
+value is the bandit's baseline, so that values far from 0 and values that drift add no variance. Rewards have any units
+and any range. The bandit is AdaTsallis (cce), or Blum and Mansour's reduction over it (ce). The certified policy is
+that of V-learning, with the rate (H+1)/(H+t).
 
 Guarantees: the certificate is exact whatever the agents do. That the gap falls to zero is not proven for this learner:
 V has no bonus, so it need not be an upper bound on the value of deviations, and AdaTsallis has no proven regret for
@@ -22,7 +20,7 @@ estimated losses. `benchmarks/efficiency.py` measures it.
 
 Deviations from V-learning: no bonus, no cap, no normalisation of losses; V̲ is not kept. The agent's own estimate of
 its gap, where there is no certificate, is the mean over episodes of the regrets along the path, each as the bandit
-there estimates its own: an estimate, and no bound. The reward range an agent is told only sets the unit of that.
+there estimates its own: an estimate, and no bound. The reward range only sets the unit of that.
 """
 
 from __future__ import annotations
@@ -30,17 +28,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.bandits import AdaTsallis, Bandit, Setting, Swap
 from tacit.core import check, generics
 from tacit.core.records import capacity, record, records
-from tacit.core.types import FloatArray
 from tacit.learners import spec, steps, v_base
-from tacit.learners.spec import Learner, Range, Span, Start, World
-from tacit.learners.steps import player, visit
+from tacit.learners.spec import Info, Learner, Start, World
+from tacit.learners.steps import player
 
 
 @dataclass(frozen=True)
@@ -65,24 +62,15 @@ class AdaptiveV(Learner):
         What the bandits begin with (`v_base.py`).
     start_visits : float
         For how many visits of each state a starting policy counts.
-    steps : {"each", "shared", "adaptive"}, optional
-        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
+    steps : {"shared"}, optional
+        Parameter sharing across time steps: none (default) or full.
 
     Examples
     --------
     >>> from tacit.learners import AdaptiveV
-    >>> AdaptiveV().equilibrium, AdaptiveV("ce").equilibrium
+    >>> AdaptiveV().info.learns, AdaptiveV("ce").info.learns
     ('cce', 'ce')
     """
-
-    output: ClassVar[str] = "certified"
-    rule: ClassVar[str] = "rate"
-    tunable: ClassVar[Mapping[str, Range]] = {
-        "memory": Span(0.01, 1.0),
-        "implicit": Span(0.01, 1.0),
-        "optimism": Span(0.1, 20.0),
-    }
-    rangeless: ClassVar[bool] = True
 
     equilibrium: str = "cce"
     _: KW_ONLY
@@ -96,6 +84,7 @@ class AdaptiveV(Learner):
     steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        check.plain_fields(self)
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
         AdaTsallis(self.memory, self.implicit)
         check.real("optimism", self.optimism, least=0)
@@ -104,29 +93,24 @@ class AdaptiveV(Learner):
         spec.take_step_constant(self.step, "auto")
         steps.check_steps(self.steps)
 
+    @property
+    def info(self) -> Info:
+        """What it learns, returns and needs."""
+        return Info(self.equilibrium, "certified", averaging="rate", reward_scale_free=True)
+
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        own = {name: value for name, value in super().params(world).items() if name != "start_visits"}
-        return {**own, **v_base.describe(self.start, self.start_visits)}
-
-    @property
-    def instead(self) -> str:
-        """What to try where its result is not good, in words."""
-        return "try more episodes, or `tacit compare` for all learners that fit"
-
-    def bound_sum(self, state: Any) -> FloatArray:
-        """Return the agents' own estimates of their gaps, summed over episodes."""
-        found: FloatArray = state.agents["bound_sum"]
-        return found
+        params = {name: value for name, value in super().params(world).items() if name != "start_visits"}
+        return {**params, **v_base.describe(self.start, self.start_visits)}
 
     def init(self, world: World) -> AdaptiveVState:
         """Make the state of all agents."""
         N, H = world.agents, world.horizon
         base = AdaTsallis(self.memory, self.implicit)
         bandit: Bandit = Swap(base) if self.equilibrium == "ce" else base
-        own = record(bandit.fields(capacity(world.actions.max())))
+        fields = record(bandit.fields(capacity(world.actions.max())))
         values = [("value", "f8"), ("visits", "i8")]
-        cells, players, found = steps.make(self.steps, world, [("bandit", own)], values)
+        cells, players, sharing = steps.make(self.steps, world, [("bandit", fields)], values)
         by_step = records((H, N), [("reward", "f8"), ("best_return", "f8")])
         by_step["best_return"] = -np.inf
         step = spec.take_step_constant(self.step, "auto")
@@ -134,7 +118,7 @@ class AdaptiveV(Learner):
         v_base.warm_up(params, players["bandit"], world, self.start_visits, world.unit)
         return AdaptiveVState(
             cells=cells,
-            players=found,
+            players=sharing,
             steps=by_step,
             agents=records((N,), [("bound_sum", "f8")]),
             bandit=params,
@@ -160,25 +144,24 @@ class AdaptiveVState(NamedTuple):
 
 
 generics.act.implement(AdaptiveVState)(v_base.act)
-generics.weigh.implement(AdaptiveVState)(v_base.weigh)
-generics.pace.implement(AdaptiveVState)(v_base.pace)
+generics.policy.implement(AdaptiveVState)(v_base.policy)
+generics.averaging.implement(AdaptiveVState)(v_base.averaging)
 
 
 @generics.learn.implement(AdaptiveVState)
 def learn(learner, i, h, s, a, r, s_next):
-    """Feed the bandit how much worse than usual this visit was, and move the value."""
+    """Update the bandit with how much worse than usual this visit was, and move the value."""
     cell = learner.cells[h, s, i]
     H = learner.horizon
     learner.steps[h, i].reward = r
     x = r
     if h + 1 < H:
-        x += worth(learner, learner.cells[h + 1, s_next, i], i, h + 1, r)
-    before = worth(learner, cell, i, h, r) if learner.optimism > 0.0 or cell.visits > 0 else x
+        x += optimistic_value(learner, learner.cells[h + 1, s_next, i], i, h + 1, r)
+    before = optimistic_value(learner, cell, i, h, r) if learner.optimism > 0.0 or cell.visits > 0 else x
     bandit = player(learner.players, learner.cells, i, h, s).bandit
-    prob = generics.chance(learner.bandit, bandit, a)
-    generics.feed(learner.bandit, bandit, a, learner.baseline * before - x, prob)
+    prob = generics.prob(learner.bandit, bandit, a)
+    generics.update(learner.bandit, bandit, a, learner.baseline * before - x, prob)
     learner.agents[i].bound_sum += generics.regret(learner.bandit, bandit) * learner.unit
-    visit(learner.players, i, h, s)
     t = cell.visits + 1
     cell.visits = t
     cell.value += (H + 1.0) / (H + t) * (x - cell.value)
@@ -187,8 +170,8 @@ def learn(learner, i, h, s, a, r, s_next):
 
 
 @generics.jitable
-def worth(learner, cell, i, h, r):
-    """Return the mean of what visits to a state brought, and with all the doubt that they leave the best return."""
+def optimistic_value(learner, cell, i, h, r):
+    """Return V: the mean over visits, and the best return as far as they are few."""
     t = cell.visits
     if t == 0:
         return unseen(learner, i, h, r)

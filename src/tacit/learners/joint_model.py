@@ -1,87 +1,71 @@
-"""What is known of a state and the joint actions that were played there, and how agents plan on it.
+"""Counts of joint actions, whether steps differ, and planning on the counts for all agents at once.
 
-A record of a state has room for so many joint actions, each with so many next states: never a table of S² numbers. Of
-too many next states the one of least weight is forgotten. A joint action is numbered with the last agent fastest.
+A record of a state counts so many joint actions, each with so many next states: never a table of S² numbers. Of too
+many next states the one of least weight is forgotten. A joint action is numbered with the last agent fastest.
 
-Plans are made in sweeps backwards over the steps. At each (h, s) `value_joint_actions` writes what every joint action
-is worth to each of several players, `respond` what each player's own actions are worth against what the others play,
-and `match_ahead` lets a player move.
+Steps share their counts until those of each step predict next states or rewards better, by a likelihood ratio of 1000:
+next states by prediction by partial matching, rewards by Gaussian noise around means of n rewards, σ²·(1 + 1/n).
+
+A plan is a sweep backwards over the steps. At each (h, s) `value_joint_actions` writes E_i(s, a) of every agent and
+joint action, `respond` the value of each agent's own actions against the others' policies, and `match_ahead` moves a
+policy by predictive regret matching⁺ [Farina, Kroer, Sandholm 2021]:
+
+    E_i(s, a) = r̄_i(s, a) + γ·Σ_{s'} P̂(s'|s, a)·V_{i,h+1}(s'), the best return so far where a was never tried
+    Q_i(a_i) = E_{a_-i ~ π}[E_i(s, a)],  V_i = Σ_{a_i} π_i(a_i)·Q_i(a_i),  D(a_i) = Q_i(a_i) − V_i
+    R ← max(R + D, 0),  π_i ∝ max(R + D, 0)
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.spec import share
 from tacit.core import generics
-from tacit.core.elementary import log, pow
+from tacit.core.elementary import log
 from tacit.core.records import NONNEGATIVE, Fields, capacity
 from tacit.core.types import FloatArray, IntArray
+from tacit.games.exact import from_entries
+from tacit.games.tabular import TabularGame
 
 #: Weights of next states, in half the memory; whole ones are exact up to 2²⁴.
 WEIGHT = np.dtype("f4", metadata={"least": 0})
-#: Visits from which on counts are believed; before, the best return counts for some.
-BELIEVED = 30.0
-#: Exploration is min(most, (1 + k/PATIENCE)^DECAY).
-PATIENCE, DECAY = 50.0, -0.34
-#: Logarithm of the likelihood ratio that decides: an error of 1/1000.
+#: Logarithm of the likelihood ratio that decides whether steps differ.
 LIMIT = 6.9
 
 
 class Scratch(NamedTuple):
-    """Room for plans, in which nothing is remembered: of S states, J joint actions, and players with A actions."""
+    """Memory for plans, in which nothing is remembered: of J joint actions, and N agents with A actions."""
 
-    values: FloatArray  # [2, S, C]  V of the step that is planned and of the one after, each of which takes turns
-    worth: FloatArray  # [C, J]
-    tried: FloatArray  # [J]  visits of each joint action, those that a next state followed if one does
-    play: FloatArray  # [P, A]  what players play at one step and state
-    q: FloatArray  # [P, A]
-    weight: FloatArray  # [P, A]
-    left: FloatArray  # [P+1]
-    digit: IntArray  # [P]  the actions of a joint action
+    values: FloatArray  # [N, J]  E
+    q: FloatArray  # [N, A]
+    before: FloatArray  # [N+1]  probability of what the agents before the i-th do
+    digit: IntArray  # [N]  the actions of a joint action
 
 
-def make_scratch(states: int, columns: int, joint: int, players: int, actions: int) -> Scratch:
-    """Return room for plans."""
-    return Scratch(
-        values=np.zeros((2, states, columns)),
-        worth=np.zeros((columns, joint)),
-        tried=np.zeros(joint),
-        play=np.zeros((players, actions)),
-        q=np.zeros((players, actions)),
-        weight=np.zeros((players, actions)),
-        left=np.zeros(players + 1),
-        digit=np.zeros(players, dtype=np.int64),
-    )
+def make_scratch(agents: int, joint: int, actions: int) -> Scratch:
+    """Return memory for plans."""
+    digit = np.zeros(agents, dtype=np.int64)
+    return Scratch(np.zeros((agents, joint)), np.zeros((agents, actions)), np.zeros(agents + 1), digit)
 
 
-# what is counted -----------------------------------------------------------------------------------------------------
+# counts ---------------------------------------------------------------------------------------------------------------
 
 
-def rows_for(joint_actions: int) -> int:
-    """Return for how many joint actions a state has room: small games share a loop, which takes seconds to compile."""
-    return max(16, capacity(joint_actions))
-
-
-def fields(rows: int, successors: int, rewards: int = 1) -> Fields:
-    """Return what is remembered of a state, for so many joint actions, next states of each, and rewarded agents."""
+def fields(joint: int, successors: int, agents: int) -> Fields:
+    """Return what is remembered of a state, for so many joint actions, next states of each, and agents."""
+    rows = max(16, capacity(joint))  # small games share a loop, which takes seconds to compile
     return [
-        ("seen", NONNEGATIVE, rows),  # weight of all visits
-        ("reward", "f8", (rows, rewards)),  # Σ weight·r
-        ("moved", NONNEGATIVE, rows),  # weight of the visits that a next state followed
+        ("rank", "i8"),  # 1 for the state that was met first, 0 for one that was not met; at the first step
+        ("state", "i8"),  # of the k-th record: the state that was met after k others
+        ("seen", NONNEGATIVE, rows),  # visits
+        ("reward", "f8", (rows, agents)),  # Σ r
+        ("moved", NONNEGATIVE, rows),  # visits that a next state followed
         ("successors", "i4", rows),  # next states that were met
         ("next", "i4", (rows, successors)),
-        ("count", WEIGHT, (rows, successors)),  # weight of the visits that they followed
+        ("count", WEIGHT, (rows, successors)),  # visits that they followed
     ]
 
-
-#: Of a state's record at the first step.
-MET: Fields = [
-    ("rank", "i8"),  # 1 for the state that was met first, 0 for one that was not met
-    ("state", "i8"),  # of the k-th record: the state that was met after k others
-]
 
 #: By whose errors is judged whether rewards differ from step to step, of an agent.
 ERRORS: Fields = [
@@ -94,234 +78,193 @@ ERRORS: Fields = [
 
 
 @generics.jitable
-def meet(model, i, me, s):
+def meet(model, clock, s):
     """Take a state in that was not met before, and return whether it was not."""
-    if model[0, s, i].rank > 0:
+    if model[0, s, 0].rank > 0:
         return False
-    model[0, min(me.met, model.shape[1] - 1), i].state = s
-    me.met += 1
-    model[0, s, i].rank = me.met
+    model[0, min(clock.met, model.shape[1] - 1), 0].state = s
+    clock.met += 1
+    model[0, s, 0].rank = clock.met
     return True
 
 
-@generics.jitable
-def state_met(model, i, k):
-    """Return the state that was met after k others."""
-    return min(model[0, k, i].state, model.shape[1] - 1)
-
-
 @generics.apart
-def count_move(here, row, s_next, weight):
-    """Count a next state and return its place; where there is no room for another, forget the one of least weight."""
+def count_move(here, row, s_next):
+    """Count a next state; where there is no capacity for another, forget the one of least weight."""
     most = here.next.shape[1]
-    known = min(here.successors[row], most)
-    here.moved[row] += weight
+    size = min(here.successors[row], most)
+    here.moved[row] += 1.0
     k = 0
-    while k < known and here.next[row, k] != s_next:
+    while k < size and here.next[row, k] != s_next:
         k += 1
-    if k == known and known < most:
-        here.successors[row] = known + 1
+    if k == size and size < most:
+        here.successors[row] = size + 1
     elif k == most:
-        k = lightest(here, row)
+        k = least_visited(here, row)
         here.moved[row] = max(0.0, here.moved[row] - float(here.count[row, k]))
         here.count[row, k] = 0.0
     here.next[row, k] = s_next
-    here.count[row, k] = float(here.count[row, k]) + weight  # in double precision, interpreted too
-    return k
+    here.count[row, k] = float(here.count[row, k]) + 1.0  # in double precision, interpreted too
 
 
 @generics.apart
-def lightest(here, row):
+def least_visited(here, row):
     """Return the next state of least weight."""
-    found = 0
+    rarest = 0
     for k in range(here.next.shape[1]):
-        if here.count[row, k] < here.count[row, found]:
-            found = k
-    return found
+        if here.count[row, k] < here.count[row, rarest]:
+            rarest = k
+    return rarest
 
 
 @generics.jitable
-def mean_reward(here, row, k):
-    """Return agent k's mean reward, 0 where the joint action was not met."""
-    return here.reward[row, k] / here.seen[row] if here.seen[row] > 0.0 else 0.0
+def mean_reward(here, row, i):
+    """Return agent i's mean reward, 0 where the joint action was not met."""
+    return here.reward[row, i] / here.seen[row] if here.seen[row] > 0.0 else 0.0
+
+
+# whether steps differ -------------------------------------------------------------------------------------------------
 
 
 @generics.apart
-def foresee(here, weights, first, end, s_next, prior):
-    """Return the probability of a next state by the weights of those that followed joint actions of a range.
+def predict(here, row, s_next, prior):
+    """Return the probability of a next state after a joint action.
 
-    `prior` is its probability among those that have not followed yet, whose chance is that of escape in prediction by
-    partial matching: (1 + next states that were met)/(visits + 1 + next states that were met).
+    `prior` is its probability among those that have not followed yet. Their probability is that of escape in prediction
+    by partial matching: (1 + next states that were met)/(visits + 1 + next states that were met).
     """
-    own, total, fresh = 0.0, 0.0, 1.0
-    for row in range(first, end):
-        for k in range(min(here.successors[row], here.next.shape[1])):
-            weight = float(weights[row, k])
-            total += weight
-            fresh += 1.0 if weight > 0.0 else 0.0
-            own += weight if here.next[row, k] == s_next else 0.0
-    return (own + fresh * prior) / (total + fresh)
+    count, total, fresh = 0.0, 0.0, 1.0
+    for k in range(min(here.successors[row], here.next.shape[1])):
+        weight = float(here.count[row, k])
+        total += weight
+        fresh += 1.0 if weight > 0.0 else 0.0
+        count += weight if here.next[row, k] == s_next else 0.0
+    return (count + fresh * prior) / (total + fresh)
 
 
 @generics.jitable
-def explored(k, most):
-    """Return how often agents explore in episode k."""
-    return min(most, pow(1.0 + k / PATIENCE, DECAY))
-
-
-# whether steps differ ------------------------------------------------------------------------------------------------
-
-
-@generics.jitable
-def compare_reward(me, own, every, row, k, r):
-    """Compare how well counts of the step and those of all steps foretell agent k's reward, before it is counted."""
-    seen, seen_ever = own.seen[row], every.seen[row]
+def compare_reward(me, step, every, row, i, r):
+    """Compare how well counts of the step and those of all steps predict agent i's reward, before it is counted."""
+    seen, seen_ever = step.seen[row], every.seen[row]
     if seen > 0.0:
-        error, error_ever = r - mean_reward(own, row, k), r - mean_reward(every, row, k)
+        error, error_ever = r - mean_reward(step, row, i), r - mean_reward(every, row, i)
         me.square[0] += error * error * seen / (seen + 1.0)
         me.square[1] += error_ever * error_ever * seen_ever / (seen_ever + 1.0)
         me.degrees += 1.0
         me.fewer += log((1.0 + 1.0 / seen) / (1.0 + 1.0 / seen_ever))
 
 
-@generics.apart
-def compare_move(own, weights, every, weights_ever, row, s_next, met):
-    """Return the logarithm of how much better counts of the step foretell a next state than those of all steps."""
-    by_step = foresee(own, weights, row, row + 1, s_next, 1.0 / met)
-    return log(by_step / foresee(every, weights_ever, row, row + 1, s_next, 1.0 / met))
-
-
-@generics.jitable
-def reward_variance(me, level):
-    """Return the variance of rewards, by means of the step (level 0) or of all steps."""
-    span = 1e-6 * (me.high - me.low)
-    return (me.square[level] / me.degrees if me.degrees > 0.0 else 0.0) + span * span
-
-
 @generics.jitable
 def rewards_differ(me):
-    """Return whether means of the step foretell rewards better, by the likelihood ratio of Gaussian noise.
+    """Return whether means of the step predict rewards better, by the likelihood ratio of Gaussian noise."""
+    span = 1e-6 * (me.high - me.low)
+    variance = (me.square[0] / me.degrees if me.degrees > 0.0 else 0.0) + span * span
+    return me.square[1] - me.square[0] > (2.0 * LIMIT + me.fewer) * variance
 
-    The error of a mean of n rewards has the variance σ²·(1 + 1/n).
-    """
-    return me.square[1] - me.square[0] > (2.0 * LIMIT + me.fewer) * reward_variance(me, 0)
 
-
-# planning ------------------------------------------------------------------------------------------------------------
+# planning -------------------------------------------------------------------------------------------------------------
 
 
 @generics.apart
-def value_joint_actions(learner, here, d, player, first, end, by):
-    """Write what each joint action is worth d steps before the last, r̄ + Σ P̂·V, for columns of a range.
-
-    Of one agent's own rewards, a column is to that agent if it is even as its number is, otherwise to an opponent.
-    """
-    room = learner.scratch
-    worth, tried, after, agents = room.worth, room.tried, room.values[(d + 1) % 2], here.reward.shape[1]
-    for j in range(learner.rows):
-        tried[j] = here.moved[j] if d > 0 and here.seen[j] > 0.0 else here.seen[j]
-        for c in range(first, end, by):
-            worth[c, j] = 0.0
-        if tried[j] > 0.0:
-            if d > 0:
+def value_joint_actions(learner, here, h):
+    """Write E of all agents and joint actions at step h; G where a joint action was never tried."""
+    values, last, states = learner.scratch.values, h + 1 == learner.horizon, learner.cells.shape[1]
+    after = learner.cells[min(h + 1, len(learner.cells) - 1)]
+    for j in range(learner.joint):
+        tried = here.seen[j] if last else here.moved[j]
+        for i in range(len(learner.actions)):
+            value = 0.0
+            if tried > 0.0 and not last:
                 for k in range(min(here.successors[j], here.next.shape[1])):
-                    s, part = min(here.next[j, k], len(after) - 1), float(here.count[j, k]) / here.moved[j]
-                    for c in range(first, end, by):
-                        worth[c, j] += part * after[s, c]
-            for c in range(first, end, by):
-                r = mean_reward(here, j, c if agents > 1 else 0)
-                worth[c, j] += r if agents > 1 or c % 2 == player % 2 else -r
+                    value += float(here.count[j, k]) * after[min(here.next[j, k], states - 1), i].value
+                value *= learner.discount / here.moved[j]
+            values[i, j] = value + mean_reward(here, j, i) if tried > 0.0 else learner.agents[i].best
 
 
 @generics.apart
-def hope(learner, c, best, visits):
-    """Let what was tried less than 30 times be worth the best return too, as if by so many visits."""
-    worth, tried = learner.scratch.worth, learner.scratch.tried
-    for j in range(learner.rows):
-        if tried[j] < BELIEVED:
-            worth[c, j] = (tried[j] * worth[c, j] + visits * best) / (tried[j] + visits)
-
-
-@generics.apart
-def respond(learner, players, c, by, everything):
-    """Write q, what each own action of the players is worth by the columns c, c + by, …, where all play `play`.
-
-    Without `everything`, joint actions that were never tried are left out: an action is worth what it is beside those
-    that it was tried with, and one that was never tried what is played.
-    """
-    room = learner.scratch
-    play, q, weight, left, digit = room.play, room.q, room.weight, room.left, room.digit
-    for i in range(players):
+def respond(learner, h, s):
+    """Write q, the value of each agent's own actions at (h, s) against the others' policies."""
+    scratch, cells, N = learner.scratch, learner.cells[min(h, len(learner.cells) - 1), s], len(learner.actions)
+    values, q, before, digit = scratch.values, scratch.q, scratch.before, scratch.digit
+    for i in range(N):
         digit[i] = 0
         for a in range(learner.actions[i]):
-            q[i, a], weight[i, a] = 0.0, 0.0
-    for j in range(learner.rows):
-        if everything or room.tried[j] > 0.0:
-            left[0] = 1.0
-            for i in range(players):  # the chance of what the players before i do
-                left[i + 1] = left[i] * play[i, digit[i]]
-            right = 1.0
-            for k in range(players):
-                i = players - 1 - k
-                q[i, digit[i]] += left[i] * right * room.worth[c + by * i, j]
-                weight[i, digit[i]] += left[i] * right
-                right *= play[i, digit[i]]
-        i = players - 1
+            q[i, a] = 0.0
+    for j in range(learner.joint):
+        before[0] = 1.0
+        for i in range(N):
+            before[i + 1] = before[i] * cells[i].prob[digit[i]]
+        after = 1.0
+        for k in range(N):
+            i = N - 1 - k
+            q[i, digit[i]] += before[i] * after * values[i, j]
+            after *= cells[i].prob[digit[i]]
+        i = N - 1
         while i >= 0:
             digit[i] += 1
             if digit[i] < learner.actions[i]:
                 break
             digit[i] = 0
             i -= 1
-    for i in range(players):
-        value, known = 0.0, 0.0
-        for a in range(learner.actions[i]):
-            if weight[i, a] > 0.0:
-                q[i, a] /= weight[i, a]
-                value += play[i, a] * q[i, a]
-                known += play[i, a]
-        for a in range(learner.actions[i]):
-            if weight[i, a] <= 0.0:
-                q[i, a] = value / known if known > 0.0 else 0.0
 
 
 @generics.apart
-def match_ahead(regret, prob, q, n, least):
-    """Move by predictive regret matching⁺ for n actions that are worth q; return what `prob` was worth.
-
-    R ← max(R + D, 0) with D(a) = q(a) − value, then prob ∝ max(R + D, 0), where the second D foretells the next one.
-    Where all of that sums to `least` at most, prob stays. [Farina, Kroer, Sandholm 2021, "Faster game solving via
-    predictive Blackwell approachability"]
-    """
+def match_ahead(regret, prob, q, n):
+    """Move by predictive regret matching⁺ for n actions of value q; return the value of `prob` before."""
     value = 0.0
     for a in range(n):
         value += prob[a] * q[a]
     total = 0.0
     for a in range(n):
-        more = q[a] - value
-        regret[a] = max(0.0, regret[a] + more)
-        total += max(0.0, regret[a] + more)
-    if total > least:
+        regret[a] = max(0.0, regret[a] + q[a] - value)
+        total += max(0.0, regret[a] + q[a] - value)
+    if total > 0.0:
         for a in range(n):
-            prob[a] = max(0.0, regret[a] + (q[a] - value)) / total
+            prob[a] = max(0.0, regret[a] + q[a] - value) / total
     return value
 
 
-@generics.jitable
-def blend(average, prob, n, rate):
-    """Move an average towards what is played."""
-    for a in range(n):
-        average[a] += rate * (prob[a] - average[a])
+# the model as a game --------------------------------------------------------------------------------------------------
 
 
-# what agents play, of those that keep a policy and its average in their cells -----------------------------------------
+def model_game(state: Any) -> TabularGame:
+    """Return the counts of a learner's state as a game.
 
-
-def weigh(learner, i, h, s, out):
-    """Write π; `act` explores beyond it."""
-    share(learner.cells[h, s, i].prob, 1.0, learner.actions[i], out)
-
-
-def average(learner, i, h, s, out):
-    """Write the average of the iterates."""
-    share(learner.cells[h, s, i].average, 1.0, learner.actions[i], out)
+    What was not tried at a step is taken from other steps; what was never tried in a state pays, and leads to, what the
+    joint actions that were tried there did on average; a state that was never met leads to itself and pays nothing.
+    """
+    N, J, H, S = len(state.actions), state.joint, state.horizon, state.model.shape[1]
+    model = {name: state.model[name][:, :, 0, :J] for name in ("seen", "moved", "reward", "next", "count")}
+    counts = np.where(model["next"] < S, model["count"], 0.0).astype(float)
+    if state.clock["differ"][0] and len(state.model) > 1:
+        tried, led = (model[name][:H] > 0 for name in ("seen", "moved"))
+        seen = np.where(tried, model["seen"][:H], model["seen"][H])
+        reward = np.where(tried[..., None], model["reward"][:H], model["reward"][H])
+        following = np.where(led[..., None], model["next"][:H], model["next"][H])
+        counts = np.where(led[..., None], counts[:H], counts[H])
+    else:
+        seen, reward, following, counts = model["seen"][-1:], model["reward"][-1:], model["next"][-1:], counts[-1:]
+    steps = len(seen)
+    mean = reward.sum(axis=2) / np.maximum(seen.sum(axis=2), 1.0)[..., None]  # [steps, S, N]
+    rewards = np.where(seen[..., None] > 0, reward / np.maximum(seen, 1.0)[..., None], mean[:, :, None])
+    h, s, j, k = np.nonzero(counts)
+    onward, weight = following[h, s, j, k], counts[h, s, j, k]
+    pooled = from_entries(h * S + s, onward, weight, steps * S)  # from each state, whatever was done there
+    unknown = counts.sum(axis=3) == 0
+    cell = np.nonzero(unknown)[0] * S + np.nonzero(unknown)[1]  # of each row that never led anywhere
+    number = np.diff(pooled.first)[cell]
+    entry = (
+        np.repeat(pooled.first[cell], number) + np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number)
+    )
+    rows = np.arange(seen.size).reshape(seen.shape)
+    stuck = np.flatnonzero(unknown.ravel())[number == 0]
+    moves = from_entries(
+        np.concatenate([rows[h, s, j], np.repeat(np.flatnonzero(unknown.ravel()), number), stuck]),
+        np.concatenate([onward, pooled.state[entry], stuck // J % S]),
+        np.concatenate([weight, pooled.prob[entry], np.ones(len(stuck))]),
+        seen.size,
+    )
+    total = np.repeat(np.add.reduceat(moves.prob, moves.first[:-1]), np.diff(moves.first))
+    table = np.moveaxis(rewards, -1, 0).reshape(N, steps, S, *state.actions.tolist())
+    length = {"horizon": H} if state.over < 0 else {"discount": state.discount}
+    return TabularGame(moves._replace(prob=moves.prob / total), table, np.ones(S) / S, **length)

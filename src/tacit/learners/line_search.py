@@ -18,7 +18,6 @@ converge in such games is not promised, as it is not for any fixed step; the bes
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -31,13 +30,13 @@ from tacit.core.types import FloatArray
 from tacit.evaluation.gradient import Gradient, lipschitz
 from tacit.evaluation.values import settle
 from tacit.games.exact import ExactGame
-from tacit.learners.spec import Learner, World
+from tacit.learners.spec import ExactLearner, World
 from tacit.policies.markov import MarkovPolicy
 
 LONGEST = 1e4  # η times the largest gradient: beyond, projections lose digits
 
 
-class Search(NamedTuple):
+class LineSearch(NamedTuple):
     """Where the search is: plain numbers, which a checkpoint keeps."""
 
     eta: float  # the last step
@@ -45,12 +44,12 @@ class Search(NamedTuple):
     risen: float  # sum of the gains since `longest` was halved
 
 
-class Step(NamedTuple):
+class Ascent(NamedTuple):
     """A step that was taken."""
 
     policy: MarkovPolicy
     mapping: float  # how far it moved, over η
-    search: Search
+    search: LineSearch
 
 
 def check_eta(eta: float | str, words: tuple[str, ...] = ("auto", "theory")) -> None:
@@ -66,20 +65,14 @@ def theory_step(world: World) -> float:
     return 1.0 / (lipschitz(world.agents, int(world.actions.max()), world.scale.horizon) * world.unit)
 
 
-def begin(world: World) -> Search:
+def begin(world: World) -> LineSearch:
     """Return the state of a search whose first step to try is 1 over the span of the rewards."""
-    return Search(0.5 / world.unit, LONGEST / (world.scale.horizon * world.unit), 0.0)
-
-
-def is_possible(search: Search, world: World) -> bool:
-    """Return whether a search can be there; numbers that are none, or too large, are not."""
-    longest = begin(world).longest
-    return 0 < search.eta <= longest and 0 < search.longest <= longest and 0 <= search.risen < math.inf
+    return LineSearch(0.5 / world.unit, LONGEST / (world.scale.horizon * world.unit), 0.0)
 
 
 def take_step(
-    game: ExactGame, learner: Learner, world: World, policy: MarkovPolicy, gradient: Gradient, search: Search
-) -> Step:
+    game: ExactGame, learner: ExactLearner, world: World, policy: MarkovPolicy, gradient: Gradient, search: LineSearch
+) -> Ascent:
     """Take the longest of the steps 2η, η, η/2, … that passes, the theorem's if none does."""
     least = theory_step(world)
     eta = max(min(2.0 * search.eta, search.longest), least)
@@ -87,15 +80,15 @@ def take_step(
         moved, mapping = learner.ascend(policy, gradient, eta)
         rise, enough = gains(game, policy, moved, gradient)
         if rise >= enough or eta <= least:
-            return Step(moved, mapping, _note(search, eta, rise, world))
+            return Ascent(moved, mapping, _note(search, eta, rise, world))
         eta = max(eta / 2.0, least)
 
 
-def _note(search: Search, eta: float, rise: float, world: World) -> Search:
+def _note(search: LineSearch, eta: float, rise: float, world: World) -> LineSearch:
     risen = search.risen + max(rise, 0.0)
     if risen > world.agents * world.scale.horizon * world.unit:
-        return Search(eta, min(eta, search.longest) / 2.0, 0.0)
-    return Search(eta, search.longest, risen)
+        return LineSearch(eta, min(eta, search.longest) / 2.0, 0.0)
+    return LineSearch(eta, search.longest, risen)
 
 
 def gains(game: ExactGame, policy: MarkovPolicy, moved: MarkovPolicy, gradient: Gradient) -> tuple[float, float]:
@@ -117,26 +110,26 @@ def gains(game: ExactGame, policy: MarkovPolicy, moved: MarkovPolicy, gradient: 
 
 def all_alike(probs: Sequence[FloatArray]) -> bool:
     """Return whether all agents play the same."""
-    return all(own is probs[0] or np.array_equal(own, probs[0]) for own in probs[1:])
+    return all(table is probs[0] or np.array_equal(table, probs[0]) for table in probs[1:])
 
 
 def sum_gains(game: ExactGame, old: Sequence[FloatArray], new: Sequence[FloatArray], order: Sequence[int]) -> float:
     """Return Σ_i (what agent i's value rises by when it moves), where the agents move one after another."""
     probs, total = list(old), 0.0
     for i in order:
-        before = own_value(game, probs, i)
+        before = value_of(game, probs, i)
         probs[i] = new[i]
-        total += own_value(game, probs, i) - before
+        total += value_of(game, probs, i) - before
     return total
 
 
-def own_value(game: ExactGame, probs: Sequence[FloatArray], i: int) -> float:
+def value_of(game: ExactGame, probs: Sequence[FloatArray], i: int) -> float:
     """Return V_i of independent policies [H or 1, S, A_j], agent i's alone."""
     V: FloatArray | None = None
     if game.discount is not None:
-        V = settle(game, [own[0] for own in probs], None)[[i]]
+        V = settle(game, [table[0] for table in probs], None)[[i]]
     for h in reversed(range(game.horizon)):
-        rows = [own[h if len(own) > 1 else 0] for own in probs]
+        rows = [table[h if len(table) > 1 else 0] for table in probs]
         q = game.payoffs(h, rows, V, agents=[i])[..., : rows[i].shape[1]]
         V = np.einsum("nsa,sa->ns", q, rows[i])
     assert V is not None

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,8 @@ from tacit.core.types import IntArray
 from tacit.evaluation.gradient import Gradient
 from tacit.learners import steps
 from tacit.learners.line_search import check_eta, theory_step
-from tacit.learners.spec import Learner, Range, Span, Start, World, check_start, starting_point
-from tacit.learners.steps import player, visit
+from tacit.learners.spec import ExactLearner, Info, Start, World, check_start, starting_point
+from tacit.learners.steps import player
 from tacit.policies.markov import MarkovPolicy
 
 SAMPLED_STEP = 0.1  # of sampled gradients, for which there is nothing to search with
@@ -40,7 +40,7 @@ LEAST = 1e-12  # least probability in a line search
 
 
 @dataclass(frozen=True)
-class NPG(Learner):
+class NPG(ExactLearner):
     """Independent natural policy gradient with softmax parameters.
 
     Parameters
@@ -58,11 +58,9 @@ class NPG(Learner):
     Examples
     --------
     >>> import tacit
-    >>> tacit.learn(tacit.make("stag-hunt"), tacit.NPG(), episodes=20).gap < 0.1
+    >>> tacit.learn(tacit.make("stag-hunt"), tacit.learners.NPG(), episodes=20).gap < 0.1
     True
     """
-
-    tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(1e-3, 1e3)}
 
     eta: float | str = "auto"
     gradient: str = "exact"
@@ -70,49 +68,54 @@ class NPG(Learner):
     steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        check.plain_fields(self)
         check.choice("gradient", self.gradient, ["exact", "sampled"])
-        check_eta(self.eta, ("auto", "theory") if self.exact else ("auto",))
+        check_eta(self.eta, ("auto", "theory") if self.gradient == "exact" else ("auto",))
         check_start(self.start)
         steps.check_steps(self.steps)
-        if self.exact and self.steps not in (None, "each"):
+        if self.gradient == "exact" and self.steps is not None:
             raise TacitError(f"steps is {self.steps!r}; it is for sampled gradients: gradient='sampled'")
 
     @property
-    def exact(self) -> bool:
-        """Whether it follows exact gradients instead of playing."""
-        return self.gradient == "exact"
+    def info(self) -> Info:
+        """What it learns, returns and needs."""
+        return Info(needs=frozenset({"tables"} if self.gradient == "exact" else ()))
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        return {"eta": self._step(world), "gradient": self.gradient, **steps.describe(self.steps)}
+        return {
+            "eta": self._step(world),
+            "gradient": self.gradient,
+            **({} if self.steps is None else {"steps": self.steps}),
+        }
 
     def _step(self, world: World) -> float | str:
         if self.eta == "theory":
             return theory_step(world)
-        return SAMPLED_STEP if self.eta == "auto" and not self.exact else self.eta
+        return SAMPLED_STEP if self.eta == "auto" and self.gradient == "sampled" else self.eta
 
     def ascend(self, policy: MarkovPolicy, gradient: Gradient, eta: float) -> tuple[MarkovPolicy, float]:
         """Take one exact step of every agent; return the new policy and how far it moved, over η."""
         moved = []
-        for own, payoff in zip(policy.probs, gradient.q, strict=True):
-            top = np.where(own > 0, payoff, -np.inf).max(axis=2, keepdims=True)  # the best that has any chance
-            weight = own * exp_each(np.minimum(eta * (payoff - top), 0.0))
+        for probs, payoff in zip(policy.probs, gradient.q, strict=True):
+            top = np.where(probs > 0, payoff, -np.inf).max(axis=2, keepdims=True)  # the best that is played
+            weight = probs * exp_each(np.minimum(eta * (payoff - top), 0.0))
             if self.eta == "auto":
                 weight = np.maximum(weight, LEAST * weight.sum(axis=2, keepdims=True))
             moved.append(weight / weight.sum(axis=2, keepdims=True))
         change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
-        return MarkovPolicy([Owned(own) for own in moved]), float(np.sqrt(change)) / eta if eta > 0 else 0.0
+        return MarkovPolicy([Owned(probs) for probs in moved]), float(np.sqrt(change)) / eta if eta > 0 else 0.0
 
     def init(self, world: World) -> NPGState:
         """Make the state of all agents."""
         H, N, A = world.horizon, world.agents, capacity(world.actions.max())
-        cells, players, found = steps.make(self.steps, world, [("logits", "f8", A)], [])  # relative to the largest
+        cells, players, sharing = steps.make(self.steps, world, [("logits", "f8", A)], [])  # relative to the largest
         players["logits"] = np.maximum(log_each(starting_point(world)[: len(players)]), -1e300)
         return NPGState(
             cells=cells,
-            players=found,
+            players=sharing,
             steps=records(
-                (H, N), [("s", index(world.numbers)), ("action", index(A)), ("chance", "f8"), ("reward", "f8")]
+                (H, N), [("s", index(world.numbers)), ("action", index(A)), ("prob", "f8"), ("reward", "f8")]
             ),
             agents=records((N,), [("prob", "f8", A)]),
             eta=float(self._step(world)),
@@ -126,15 +129,15 @@ class NPGState(NamedTuple):
 
     cells: Any  # [H, S, N]  logits [A], relative to the largest
     players: Any  # whose logits are where
-    steps: Any  # [H, N]  of the running episode: state, action, its chance, reward
+    steps: Any  # [H, N]  of the running episode: state, action, its probability, reward
     agents: Any  # [N]  prob [A]: scratch
     eta: float
     actions: IntArray  # [N]
     horizon: int
 
 
-@generics.weigh.implement(NPGState)
-def weigh(learner, i, h, s, out):
+@generics.policy.implement(NPGState)
+def policy(learner, i, h, s, out):
     """Write π, the softmax of the logits."""
     logits = player(learner.players, learner.cells, i, h, s).logits
     total = 0.0
@@ -149,11 +152,11 @@ def weigh(learner, i, h, s, out):
 def act(learner, i, h, s, u):
     """Draw from π."""
     prob, step = learner.agents[i].prob, learner.steps[h, i]
-    generics.weigh(learner, i, h, s, prob)
+    generics.policy(learner, i, h, s, prob)
     chosen = pick(prob, 1.0, learner.actions[i], u)
     step.s = s
     step.action = chosen
-    step.chance = max(prob[chosen], 1e-300)
+    step.prob = max(prob[chosen], 1e-300)
     return chosen
 
 
@@ -167,10 +170,9 @@ def learn(learner, i, h, s, a, r, s_next):
             step = learner.steps[k, i]
             logits = player(learner.players, learner.cells, i, k, step.s).logits
             ahead += step.reward
-            logits[step.action] += learner.eta * ahead / step.chance
+            logits[step.action] += learner.eta * ahead / step.prob
             top = logits[0]
             for b in range(1, learner.actions[i]):
                 top = max(top, logits[b])
             for b in range(learner.actions[i]):
                 logits[b] = max(logits[b] - top, -1e300)
-            visit(learner.players, i, k, step.s)

@@ -1,4 +1,4 @@
-"""Adaptive policy gradient: each agent from its own trajectories, without a parameter to choose.
+"""Adaptive policy gradient from each agent's own trajectories: no hyperparameters.
 
 Natural gradient ascent with softmax parameters θ at every (h, s), as in npg.py, with a baseline, a unit of its own for
 every state, and implicit exploration. After an episode, at each (h, s) that it visited, for the t-th time, with the
@@ -12,30 +12,23 @@ action a, its probability p and the reward to go G = r_h + … + r_H:
 
     lenient(x, λ) = (1−λ)·x for x < 0, x for 0 ≤ x ≤ 2, x + min(2·λ·(x−2)², 20) for x > 2.
 
-Without leniency, (y − m)/p at the action played and zero at the others is an estimate of the advantage, which is the
-natural gradient. Dividing by p + γ instead bounds a single step [Neu 2015: implicit exploration], and the last factor
-does the same for the other actions when a is played almost surely. In the unit σ, steps are short as long as the noise
-exceeds the differences between actions, so that agents follow the gradient and not the luck of their first episodes,
-and grow as others settle and the noise falls. Of bad actions about 1/t is left, whatever η.
+Without leniency, (y − m)/p at the action played and zero at the others estimates the advantage, which is the natural
+gradient. Dividing by p + γ bounds a single step [Neu 2015: implicit exploration], and the last factor does the same for
+the other actions. In the unit σ, steps are short while noise exceeds the differences between actions, so that agents
+follow the gradient and not their first episodes. Of bad actions about 1/t is left, whatever η.
 
-Leniency: at first losses count for less, and rare successes for more. Others are still exploring then, and what they
-spoil says little about one's own action, while a rare success is learnt by all who took part in it, at once. [Panait,
-Tuyls 2007, for Q-learning: lenient learners reach better equilibria.] It fades, so that in the end gains and losses
-count alike.
+Leniency: at first losses count for less and rare successes for more, because others still explore. It fades. [Panait,
+Tuyls 2007]
 
-An agent uses its state, its own actions and its own rewards, in any units and of any range. Values are baselines only;
-nothing is bootstrapped.
-
-Guarantees: none are proven for this learner. Where the last iterates of policy gradients circle, as in zero-sum games,
-so do these. `benchmarks/gradients.py` measures it.
+An agent uses its state, its own actions and its own rewards, in any units. Nothing is bootstrapped, and nothing is
+proven: where last iterates of policy gradients circle, so do these. `benchmarks/gradients.py` measures it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +38,8 @@ from tacit.core.elementary import exp, log, log_each
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
 from tacit.core.types import IntArray
 from tacit.learners import steps
-from tacit.learners.spec import Learner, Range, Span, Start, World, check_start, starting_point
-from tacit.learners.steps import player, visit
+from tacit.learners.spec import Learner, Start, World, check_start, starting_point
+from tacit.learners.steps import player
 
 LENIENT_VISITS = 3000.0  # T, after which half of the leniency is gone
 MOST = 20.0  # that leniency adds to a success
@@ -67,17 +60,15 @@ class PGAdaptive(Learner):
         Least probability of an action at the first visit, in units of 1/A; it falls as 1/√t.
     start : "uniform", "random" or MarkovPolicy
         The policy of the first episode.
-    steps : {"each", "shared", "adaptive"}, optional
-        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
+    steps : {"shared"}, optional
+        Parameter sharing across time steps: none (default) or full.
 
     Examples
     --------
     >>> import tacit
-    >>> tacit.PGAdaptive().leniency
+    >>> tacit.learners.PGAdaptive().leniency
     1.0
     """
-
-    tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(0.005, 0.5), "exploration": Span(1e-3, 1.0)}
 
     eta: float = 0.04
     leniency: float = 1.0
@@ -86,6 +77,7 @@ class PGAdaptive(Learner):
     steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        check.plain_fields(self)
         check.positive("eta", self.eta, most=1e100)
         check.real("leniency", self.leniency, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
@@ -95,12 +87,12 @@ class PGAdaptive(Learner):
     def init(self, world: World) -> PGAdaptiveState:
         """Make the state of all agents."""
         H, N, A = world.horizon, world.agents, capacity(world.actions.max())
-        cells, players, found = steps.make(self.steps, world, fields(A), VALUES)
+        cells, players, sharing = steps.make(self.steps, world, fields(A), VALUES)
         players["prob"] = starting_point(world)[: len(players)]
         players["theta"] = log_each(np.maximum(players["prob"], 1e-300))
         return PGAdaptiveState(
             cells=cells,
-            players=found,
+            players=sharing,
             steps=records((H, N), [("s", index(world.numbers)), ("action", index(A)), ("reward", "f8")]),
             eta=float(self.eta),
             leniency=float(self.leniency),
@@ -140,8 +132,8 @@ class PGAdaptiveState(NamedTuple):
     horizon: int
 
 
-@generics.weigh.implement(PGAdaptiveState)
-def weigh(learner, i, h, s, out):
+@generics.policy.implement(PGAdaptiveState)
+def policy(learner, i, h, s, out):
     """Write π."""
     share(player(learner.players, learner.cells, i, h, s).prob, 1.0, learner.actions[i], out)
 
@@ -167,9 +159,8 @@ def learn(learner, i, h, s, a, r, s_next):
             to_go += step.reward
             cell = learner.cells[k, step.s, i]
             z = signal(learner, cell, to_go)
-            own = player(learner.players, learner.cells, i, k, step.s)
-            ascend(learner, own, learner.actions[i], step.action, z, cell.visits)
-            visit(learner.players, i, k, step.s)
+            params = player(learner.players, learner.cells, i, k, step.s)
+            ascend(learner, params, learner.actions[i], step.action, z, cell.visits)
 
 
 @generics.jitable

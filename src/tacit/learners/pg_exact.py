@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,12 @@ from tacit.core.elementary import project_each
 from tacit.core.memory import Owned
 from tacit.evaluation.gradient import Gradient
 from tacit.learners.line_search import check_eta, theory_step
-from tacit.learners.spec import Learner, Range, Span, Start, World, check_start
+from tacit.learners.spec import ExactLearner, Start, World, check_start
 from tacit.policies.markov import MarkovPolicy
 
 
 @dataclass(frozen=True)
-class PGExact(Learner):
+class PGExact(ExactLearner):
     """Independent projected gradient ascent with exact gradients.
 
     Parameters
@@ -44,13 +44,9 @@ class PGExact(Learner):
     Examples
     --------
     >>> import tacit
-    >>> tacit.learn(tacit.make("stag-hunt"), tacit.PGExact(), episodes=20).gap
+    >>> tacit.learn(tacit.make("stag-hunt"), tacit.learners.PGExact(), episodes=20).gap
     0.0
     """
-
-    exact: ClassVar[bool] = True
-
-    tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(1e-4, 100.0)}
 
     eta: float | str = "auto"
     tolerance: float = 0.0
@@ -58,6 +54,7 @@ class PGExact(Learner):
     start: Start = "uniform"
 
     def __post_init__(self) -> None:
+        check.plain_fields(self)
         check_eta(self.eta)
         check.real("tolerance", self.tolerance, least=0)
         check.real("mapping_tolerance", self.mapping_tolerance, least=0)
@@ -72,9 +69,9 @@ class PGExact(Learner):
         """Take one step of every agent; return the new policy and the norm of the gradient mapping."""
         moved = [
             project_each(
-                own + eta * (grad - grad.mean(axis=2, keepdims=True))
+                probs + eta * (grad - grad.mean(axis=2, keepdims=True))
             )  # what all actions share only costs digits
-            for own, grad in zip(policy.probs, gradient.gradients, strict=True)
+            for probs, grad in zip(policy.probs, gradient.gradients, strict=True)
         ]
         change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
-        return MarkovPolicy([Owned(own) for own in moved]), float(np.sqrt(change)) / eta if eta > 0 else 0.0
+        return MarkovPolicy([Owned(probs) for probs in moved]), float(np.sqrt(change)) / eta if eta > 0 else 0.0

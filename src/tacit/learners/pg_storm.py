@@ -14,7 +14,7 @@ this is `pg-sgd`, stochastic gradient ascent.
 
 Deviations: ascent on V where the paper descends on F. g(θ_{t−1}, ξ_t) puts the *same* trajectory, drawn with θ_t, into
 the old policy's estimator with no importance weight, which would need the other agents' policies; `own_ratio` adds the
-agent's own, Π_h π_old(a_h)/π(a_h). Where the old policy gave the action no chance at all, the correction is left out.
+agent's own, Π_h π_old(a_h)/π(a_h). Where the old policy gave the action probability 0, the correction is left out.
 Between two visits of a state its direction only shrinks, and projections along a fixed direction compose, so the
 updates of a state wait until it is visited next: an episode costs O(H·A), whatever the number of states. Returns are
 in the game's own units; the theorem's schedule brings rewards to [0, 1]. Its L is at least the Lipschitz constant of
@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from tacit.core import check, elementary, generics
 from tacit.core.elementary import pow
@@ -36,8 +36,8 @@ from tacit.core.records import capacity, index, records
 from tacit.core.types import IntArray
 from tacit.evaluation.theory import Storm, storm
 from tacit.learners import steps
-from tacit.learners.spec import Choice, Learner, Range, Span, Start, World, check_start, starting_point, unit_rewards
-from tacit.learners.steps import player, visit
+from tacit.learners.spec import Learner, Start, World, check_start, starting_point, unit_rewards
+from tacit.learners.steps import player
 
 project = generics.jitable(elementary.project)
 
@@ -60,21 +60,15 @@ class PGStorm(Learner):
         The free constant of the theorem's schedule.
     start : "uniform", "random" or MarkovPolicy
         The parameters θ of the first episode.
-    steps : {"each", "shared", "adaptive"}, optional
-        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
+    steps : {"shared"}, optional
+        Parameter sharing across time steps: none (default) or full.
 
     Examples
     --------
     >>> import tacit
-    >>> tacit.PGStorm(eta=1e-4, momentum=0.5).exploration
+    >>> tacit.learners.PGStorm(eta=1e-4, momentum=0.5).exploration
     0.0
     """
-
-    tunable: ClassVar[Mapping[str, Range]] = {
-        "eta": Span(1e-6, 1.0),
-        "momentum": Span(0.01, 1.0),
-        "exploration": Choice(0.0, 0.01, 0.1),
-    }
 
     eta: float | str = 1e-4
     momentum: float | str = 0.5
@@ -85,6 +79,7 @@ class PGStorm(Learner):
     steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        check.plain_fields(self)
         if isinstance(self.eta, str) or isinstance(self.momentum, str):
             if self.eta != "theory" or self.momentum != "theory":
                 raise TacitError(
@@ -103,30 +98,30 @@ class PGStorm(Learner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        found: dict[str, Any] = {
+        params: dict[str, Any] = {
             "eta": self.eta,
             "momentum": self.momentum,
             "exploration": self.exploration,
             "own_ratio": self.own_ratio,
-            **steps.describe(self.steps),
+            **({} if self.steps is None else {"steps": self.steps}),
         }
-        return {**found, **schedule(self, world)._asdict()} if self.eta == "theory" else found
+        return {**params, **schedule(self, world)._asdict()} if self.eta == "theory" else params
 
     def init(self, world: World) -> PGStormState:
         """Make the state of all agents."""
         N, H, A = world.agents, world.horizon, capacity(world.actions.max())
         theory = self.eta == "theory"
         low, scale = unit_rewards(world) if theory else (0.0, 1.0)
-        own = [("theta", "f8", A), ("direction", "f8", A), ("since", "i8")]
-        cells, players, found = steps.make(self.steps, world, own, [])
+        fields = [("theta", "f8", A), ("direction", "f8", A), ("since", "i8")]
+        cells, players, sharing = steps.make(self.steps, world, fields, [])
         players["theta"] = starting_point(world)[: len(players)]
         agents = records((N,), [("clock", "i8"), ("total", "f8"), ("old", "f8", A)])
         agents["clock"] = 1
         return PGStormState(
             cells=cells,
-            players=found,
+            players=sharing,
             steps=records(
-                (H, N), [("s", index(world.numbers)), ("action", index(A)), ("theta", "f8", A), ("old_chance", "f8")]
+                (H, N), [("s", index(world.numbers)), ("action", index(A)), ("theta", "f8", A), ("old_prob", "f8")]
             ),
             agents=agents,
             schedule=schedule(self, world) if theory else Storm(0.0, 1.0, 0.0, 0.0, 0.0),
@@ -152,7 +147,7 @@ class PGStormState(NamedTuple):
 
     cells: Any  # [H, S, N]  theta [A]: θ in episode `since`; direction [A]: d of that; since: 0 where never visited
     players: Any  # whose parameters are where
-    steps: Any  # [H, N]  of the running episode: state, action, θ [A] there, the old policy's chance of the action
+    steps: Any  # [H, N]  of the running episode: state, action, θ [A] there, the old policy's probability of the action
     agents: Any  # [N]  clock: the running episode, from 1; total: its return so far; old [A]: scratch for the θ before
     schedule: Storm
     eta: float  # negative: the schedule's
@@ -243,18 +238,18 @@ def act(learner, i, h, s, u):
         if u < 0.0:
             chosen = a
             break
-    while chosen > 0 and mix(learner, theta, chosen, n) <= 0.0:  # rounding must not draw what has no chance
+    while chosen > 0 and mix(learner, theta, chosen, n) <= 0.0:  # rounding must not draw what has probability 0
         chosen -= 1
     if visited:
         bring(learner, cell, n, agent.clock - 1, agent.old)
-        step.old_chance = mix(learner, agent.old, chosen, n)
+        step.old_prob = mix(learner, agent.old, chosen, n)
     else:
-        step.old_chance = mix(learner, theta, chosen, n)
+        step.old_prob = mix(learner, theta, chosen, n)
     return chosen
 
 
-@generics.weigh.implement(PGStormState)
-def weigh(learner, i, h, s, out):
+@generics.policy.implement(PGStormState)
+def policy(learner, i, h, s, out):
     """Write π of the running episode."""
     cell, n = player(learner.players, learner.cells, i, h, s), learner.actions[i]
     if cell.since > 0:
@@ -277,11 +272,10 @@ def learn(learner, i, h, s, a, r, s_next):
         if learner.own_ratio:
             for k in range(learner.horizon):
                 step = learner.steps[k, i]
-                ratio *= step.old_chance / mix(learner, step.theta, step.action, n)
+                ratio *= step.old_prob / mix(learner, step.theta, step.action, n)
         for k in range(learner.horizon):
             step = learner.steps[k, i]
             renew(learner, player(learner.players, learner.cells, i, k, step.s), step, agent, n, ratio)
-            visit(learner.players, i, k, step.s)
         agent.total = 0.0
         agent.clock += 1
 
@@ -290,20 +284,20 @@ def learn(learner, i, h, s, a, r, s_next):
 def renew(learner, cell, step, agent, n, ratio):
     """Write d_t and θ_t at the cell that episode t visited at a step; the old estimate is weighed by `ratio`."""
     t, a = agent.clock, step.action
-    kept = 0.0
+    fade = 0.0
     if t > 1:
-        kept = fading(learner, t)
+        fade = fading(learner, t)
     left = 0.0
     if cell.since > 0:
         _, left = reach(learner, cell.since, t)
     scale = agent.total * (1.0 - learner.exploration)
     new = scale / mix(learner, step.theta, a, n)
     old = 0.0
-    if kept > 0.0 and step.old_chance > 0.0:
-        old = ratio * scale / step.old_chance
+    if fade > 0.0 and step.old_prob > 0.0:
+        old = ratio * scale / step.old_prob
     if cell.since != t:  # the first visit of an episode, where steps share the cell
         for b in range(n):
-            cell.direction[b] *= kept * left
+            cell.direction[b] *= fade * left
             cell.theta[b] = step.theta[b]
-    cell.direction[a] += new - kept * old
+    cell.direction[a] += new - fade * old
     cell.since = t

@@ -19,14 +19,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.types import FloatArray
-from tacit.learners.spec import Learner, Range, World
+from tacit.learners.spec import Learner, World
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,8 @@ class PlainLearner(Learner):
         Parameters of its own.
     """
 
-    interpreted: ClassVar[bool] = True
-
     factory: Callable[..., Any]
     given: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def tunable(self) -> Mapping[str, Range]:
-        """What the class declares as its attribute `tunable`, if it does."""
-        return dict(getattr(self.factory, "tunable", {}))
 
     @property
     def observes(self) -> bool:

@@ -7,16 +7,15 @@ Deviations: one table for each step of the finite horizon; ties between best act
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from tacit.core import check, generics
 from tacit.core.records import capacity
 from tacit.core.types import IntArray
 from tacit.learners import steps, ucb
-from tacit.learners.spec import Choice, Learner, Range, Span, World
-from tacit.learners.steps import player, visit
+from tacit.learners.spec import Learner, World
+from tacit.learners.steps import player
 
 
 @dataclass(frozen=True)
@@ -28,24 +27,18 @@ class QIndependent(Learner):
     step : float
         The constant step size.
     exploration : float
-        Probability ε of an action drawn evenly.
+        Probability ε of a uniform action.
     optimism : float
         Initial Q in units of the largest return.
-    steps : {"each", "shared", "adaptive"}, optional
-        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
+    steps : {"shared"}, optional
+        Parameter sharing across time steps: none (default) or full.
 
     Examples
     --------
     >>> import tacit
-    >>> tacit.QIndependent(exploration=0.0, optimism=1.0).step
+    >>> tacit.learners.QIndependent(exploration=0.0, optimism=1.0).step
     0.1
     """
-
-    tunable: ClassVar[Mapping[str, Range]] = {
-        "step": Span(0.01, 1.0),
-        "exploration": Span(0.001, 0.5),
-        "optimism": Choice(0.0, 1.0),
-    }
 
     step: float = 0.1
     exploration: float = 0.1
@@ -53,22 +46,23 @@ class QIndependent(Learner):
     steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        check.plain_fields(self)
         check.real("step", self.step, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
         check.real("optimism", self.optimism)
         steps.check_steps(self.steps)
 
     def explores(self, state: Any, i: int) -> float:
-        """Return the probability ε of an action drawn evenly."""
+        """Return the probability ε of a uniform action."""
         return self.exploration
 
     def init(self, world: World) -> QState:
         """Make the state of all agents."""
         H = world.horizon
-        own = [("Q", "f8", capacity(world.actions.max()))]
-        cells, players, found = steps.make(self.steps, world, own, [], beyond=True)
+        fields = [("Q", "f8", capacity(world.actions.max()))]
+        cells, players, sharing = steps.make(self.steps, world, fields, [], beyond=True)
         players["Q"][:-1] = self.optimism * world.reward_range[1] * H
-        return QState(cells, found, float(self.step), float(self.exploration), world.actions)
+        return QState(cells, sharing, float(self.step), float(self.exploration), world.actions)
 
 
 class QState(NamedTuple):
@@ -81,7 +75,7 @@ class QState(NamedTuple):
     actions: IntArray  # [N]
 
 
-generics.weigh.implement(QState)(ucb.weigh)  # which is the answer; `act` explores beyond it
+generics.policy.implement(QState)(ucb.policy)  # which is the answer; `act` explores beyond it
 
 
 @generics.act.implement(QState)
@@ -104,4 +98,3 @@ def learn(learner, i, h, s, a, r, s_next):
     Q = player(learner.players, learner.cells, i, h, s).Q
     ahead, _ = ucb.best(player(learner.players, learner.cells, i, h + 1, s_next).Q, learner.actions[i])
     Q[a] += learner.step * (r + ahead - Q[a])
-    visit(learner.players, i, h, s)

@@ -1,30 +1,20 @@
-"""Learners made of others: a different one for each agent, or several that take turns by the number of the episode.
+"""Learners made of others: a different one for each agent, or a portfolio.
 
-The state is a chain: each link holds one learner's own state and the links of those after it. The compiler follows it
-by type, so every learner runs its own kernels at full speed.
-
-Turns: each of M members first has F episodes in a row, the last member first, and from episode M·F on member m plays
-and learns in episodes m, m + M, m + 2·M, …. Every agent counts episodes for itself, so all of them switch together
-without a message. A member never sees an episode of another, and its n-th episode has the random numbers of the n-th
-episode of a run with the same seed: it is, bit for bit, where as many episodes alone would have brought it. So what the
-better member reaches alone in n episodes, the portfolio has after M·n where n is more than F; where n is at most F, the
-last member's after n, and another's after at most M·F. Guarantees are those of the members, at a share of the episodes.
+The state of different learners is a chain: each link holds one learner's own state and the links of those after it. The
+compiler follows it by type, so every learner runs its own kernels at full speed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from tacit.core import check, generics
+from tacit.core import generics
 from tacit.core.errors import TacitError, brief
-from tacit.core.records import records
-from tacit.core.streams import Rota
-from tacit.core.types import FloatArray
-from tacit.learners.spec import Learner, World
+from tacit.learners.plain import PlainLearner
+from tacit.learners.spec import Info, Learner, World
+from tacit.policies import MarkovPolicy
 
 
 def _link(chain: Any, k: int, length: int) -> Any:
@@ -51,7 +41,7 @@ class Mixed(Learner):
     --------
     >>> import tacit
     >>> from tacit.learners import Mixed
-    >>> Mixed((tacit.StageV(), tacit.QIndependent()), ("stage-v-cce", "q-independent")).names
+    >>> Mixed((tacit.learners.StageV(), tacit.learners.QIndependent()), ("stage-v-cce", "q-independent")).names
     ('stage-v-cce', 'q-independent')
     """
 
@@ -60,25 +50,16 @@ class Mixed(Learner):
 
     def __post_init__(self) -> None:
         for name, member in zip(self.names, self.members, strict=True):
-            if member.informed:
-                raise TacitError(f"agents of {name} plan with each other; name it once, for all of them")
-            if member.central or member.exact:
+            if member.info.needs & {"all agents", "tables"}:
                 raise TacitError(f"{name} does not learn from one agent's own play, so it cannot be one of several")
 
     @property
-    def interpreted(self) -> bool:
-        """Whether any of them has no kernels."""
-        return any(member.interpreted for member in self.members)
-
-    @property
-    def rangeless(self) -> bool:
-        """Whether none of them needs the range of rewards."""
-        return all(member.rangeless for member in self.members)
-
-    @property
-    def recent(self) -> bool:
-        """Whether all of them average their iterates."""
-        return all(member.recent for member in self.members)
+    def info(self) -> Info:
+        """What all of them return and need; their policies are judged as a product."""
+        infos = [member.info for member in self.members]
+        averages = all(info.returns == "average" for info in infos)
+        scale_free = all(info.reward_scale_free for info in infos)
+        return Info(returns="average" if averages else "last", reward_scale_free=scale_free)
 
     def explores(self, state: Any, i: int) -> float:
         """Return how often agent i explores."""
@@ -108,6 +89,12 @@ class Mixed(Learner):
         return chain
 
 
+def is_interpreted(learner: Learner) -> bool:
+    """Return whether a learner, or one of a team, is a Python class without kernels."""
+    members = learner.members if isinstance(learner, Mixed) else (learner,)
+    return any(isinstance(member, PlainLearner) for member in members)
+
+
 class Link(NamedTuple):
     """One agent's state, of which it is the only agent, and those after it: a chain, or the last agent's state."""
 
@@ -132,33 +119,47 @@ def learn_one(learner, i, h, s, a, r, s_next):
         generics.learn(learner.others, i - 1, h, s, a, r, s_next)
 
 
-@generics.weigh.implement(Link)
+@generics.policy.implement(Link)
 def weigh_one(learner, i, h, s, out):
     """Write agent i's distribution, or look further along the chain."""
     if i == 0:
-        generics.weigh(learner.own, 0, h, s, out)
+        generics.policy(learner.own, 0, h, s, out)
     else:
-        generics.weigh(learner.others, i - 1, h, s, out)
+        generics.policy(learner.others, i - 1, h, s, out)
 
 
-@generics.average.implement(Link)
+@generics.average_policy.implement(Link)
 def average_one(learner, i, h, s, out):
     """Write agent i's average, or look further along the chain."""
     if i == 0:
-        generics.average(learner.own, 0, h, s, out)
+        generics.average_policy(learner.own, 0, h, s, out)
     else:
-        generics.average(learner.others, i - 1, h, s, out)
+        generics.average_policy(learner.others, i - 1, h, s, out)
 
 
-# several that take turns ---------------------------------------------------------------------------------------------
+def to_random_horizon(learner: Learner) -> Learner:
+    """Return a learner for stretches of a discounted game, whose policies are stationary.
 
-#: The mean of what a member's episodes brought is over about the last tenth of them.
-LATE = 10
+    Its parameters are shared across time steps where they can be, and a start has one state more.
+    """
+    if isinstance(learner, Mixed):
+        return replace(learner, members=tuple(to_random_horizon(member) for member in learner.members))
+    if isinstance(learner, Portfolio):
+        return replace(learner, members=tuple((name, to_random_horizon(member)) for name, member in learner.members))
+    changes: dict[str, Any] = {}
+    if learner.steps is None and not getattr(learner, "restarts", False):
+        changes["steps"] = "shared"
+    if isinstance(learner.start, MarkovPolicy):
+        changes["start"] = learner.start.to_random_horizon()
+    return replace(learner, **changes) if changes else learner  # type: ignore[type-var]
+
+
+# several whose best candidate is returned ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Portfolio(Learner):
-    """Learners take turns by the number of the episode, and the answer is the best of all: nothing to choose.
+    """Two learners by turns of 100 episodes; the best candidate is selected with the exact gap: no hyperparameters.
 
     Parameters
     ----------
@@ -167,8 +168,6 @@ class Portfolio(Learner):
         which must differ.
         `adaptive-v-cce` is best where equilibria mix; `model-independent` ends in a pure equilibrium where there is
         one, and often in the best.
-    first : int
-        Episodes that each member has in a row, before they take turns; the last member begins.
 
     Examples
     --------
@@ -179,90 +178,28 @@ class Portfolio(Learner):
     """
 
     members: Any = "adaptive-v-cce,model-independent"
-    first: int = 100
 
     def __post_init__(self) -> None:
-        check.integer("first", self.first, least=0, most=1 << 40)
         object.__setattr__(self, "members", _named(self.members))
         if len(self.members) < 2:
             named = ",".join(name for name, _ in self.members)
             raise TacitError(f"members is {brief(named)}; a portfolio has at least two, separated by commas")
-        for name, own in self.members:
-            inside = own.members if isinstance(own, Mixed) else (own,)
-            if any(one.rota.learners > 1 for one in inside):
-                raise TacitError(f"{name} takes turns itself; list the members of both portfolios as those of one")
-            if own.central or own.exact or own.interpreted:
-                raise TacitError(f"{name} does not learn with kernels from one agent's own play, so it takes no turns")
+        for name, member in self.members:
+            if isinstance(member, Portfolio):
+                raise TacitError(f"{name} cannot be a member of a portfolio; list its members instead")
+            if "tables" in member.info.needs or is_interpreted(member):
+                raise TacitError(f"{name} does not learn from play with kernels, so it cannot be a member")
 
     @property
-    def equilibrium(self) -> str:
-        """That of the members whose answer is no product; a product policy's nash gap is its cce and its ce gap."""
-        found = {own.equilibrium for _, own in self.members}
-        return next((kind for kind in ("cce", "ce") if kind in found), "nash")
-
-    @property
-    def output(self) -> str:
-        """One for each member, and the best of their candidates."""
-        return "portfolio"
-
-    @property
-    def rota(self) -> Rota:
-        """Which member plays which episode; each has the random numbers that it would have alone."""
-        return Rota(len(self.members), self.first)
-
-    @property
-    def rangeless(self) -> bool:
-        """Whether none of them needs the range of rewards."""
-        return all(own.rangeless for _, own in self.members)
-
-    @property
-    def by_step(self) -> bool:
-        """Whether all of them remember by step."""
-        return all(own.by_step for _, own in self.members)
-
-    @property
-    def informed(self) -> bool:
-        """Whether agents of any of them know of each other."""
-        return any(own.informed for _, own in self.members)
-
-    @property
-    def instead(self) -> str:
-        """What to try where its result is not good, in words."""
-        return "try more episodes, `starts=4` for several starts, or `tacit compare` for all learners that fit"
-
-    def explores(self, state: Any, i: int) -> float:
-        """Return how often agent i explores in this episode."""
-        m = self.rota.whose(int(state.agents["episodes"][i]))
-        return float(self.members[m][1].explores(self.part(state, m), i))
-
-    def part(self, chain: Any, m: int) -> Any:
-        """Return what is member m's in a chain: its state, or what watches it."""
-        return _link(chain, m, len(self.members))
-
-    def share(self, m: int, done: int) -> int:
-        """Return how many of the first `done` episodes are member m's."""
-        return self.rota.share(m, done)
-
-    def late_means(self, state: Any) -> FloatArray:
-        """Return each agent's mean return in the late episodes of each member, [M, N]."""
-        found = []
-        for _ in self.members[1:]:
-            found.append(state.agents["mean"][:, 0])
-            last, state = state.agents["mean"][:, 1], state.others
-        return np.array([*found, last])
+    def info(self) -> Info:
+        """It learns what those members do that return mixtures; a product policy's gap is its nash, cce and ce gap."""
+        kinds = {member.info.learns for _, member in self.members}
+        learns = next((kind for kind in ("cce", "ce") if kind in kinds), "nash")
+        return Info(learns, "certified", needs=frozenset({"tables"}))
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, by member."""
         return {f"{name} {key}": value for name, own in self.members for key, value in own.params(world).items()}
-
-    def init(self, world: World) -> Any:
-        """Make the chain of states: the first member's, and those after it."""
-        states = [own.init(world) for _, own in self.members]
-        chain = states.pop()
-        for k, own in enumerate(reversed(states)):
-            agents = records((world.agents,), [("episodes", "i8"), ("gained", "f8"), ("mean", "f8", 2)])
-            chain = Turns(agents, own, chain, world.horizon, k + 2, self.first)
-        return chain
 
 
 def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
@@ -280,74 +217,3 @@ def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
     if twice is not None:
         raise TacitError(f"members has {brief(twice)} twice; give learner objects with names of their own")
     return found
-
-
-class Turns(NamedTuple):
-    """The states of one member, and of those after it: a chain, or the last member's state."""
-
-    agents: Any  # [N]  episodes, rewards of the running one, mean return of late ones: this member's, the others'
-    own: Any
-    others: Any
-    horizon: int
-    left: int  # members from this one on: this one has the first of so many episodes
-    first: int  # episodes that each has in a row before, this one after the others
-
-
-@generics.jitable
-def is_own(turns, i):
-    """Return whether it is this member's turn, by agent i's own count."""
-    k = turns.agents[i].episodes
-    if k < turns.left * turns.first:
-        return k >= (turns.left - 1) * turns.first
-    return k % turns.left == 0
-
-
-@generics.jitable
-def count_own(turns, i):
-    """Return how many of agent i's episodes so far were this member's."""
-    k = turns.agents[i].episodes
-    if k < turns.left * turns.first:
-        return max(k - (turns.left - 1) * turns.first, 0)
-    return (k + turns.left - 1) // turns.left
-
-
-@generics.act.implement(Turns)
-def act_in_turn(learner, i, h, s, u):
-    """Act as the member whose turn it is."""
-    if is_own(learner, i):
-        return generics.act(learner.own, i, h, s, u)
-    return generics.act(learner.others, i, h, s, u)
-
-
-@generics.learn.implement(Turns)
-def learn_in_turn(learner, i, h, s, a, r, s_next):
-    """Let the member learn whose turn it is; after the last step, count the episode."""
-    me = learner.agents[i]
-    own = is_own(learner, i)
-    if own:
-        generics.learn(learner.own, i, h, s, a, r, s_next)
-    else:
-        generics.learn(learner.others, i, h, s, a, r, s_next)
-    me.gained = me.gained + r if h > 0 else r
-    if h + 1 == learner.horizon:
-        before = count_own(learner, i) if own else me.episodes - count_own(learner, i)
-        me.mean[0 if own else 1] += (me.gained - me.mean[0 if own else 1]) * LATE / (LATE + before)
-        me.episodes += 1
-
-
-@generics.weigh.implement(Turns)
-def weigh_in_turn(learner, i, h, s, out):
-    """Write the distribution of the member whose turn it is."""
-    if is_own(learner, i):
-        generics.weigh(learner.own, i, h, s, out)
-    else:
-        generics.weigh(learner.others, i, h, s, out)
-
-
-@generics.average.implement(Turns)
-def average_in_turn(learner, i, h, s, out):
-    """Write the average of the member whose turn it is."""
-    if is_own(learner, i):
-        generics.average(learner.own, i, h, s, out)
-    else:
-        generics.average(learner.others, i, h, s, out)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from tacit.core.elementary import log
 from tacit.core.errors import TacitError, brief
 from tacit.core.memory import lock
 from tacit.core.records import capacity
-from tacit.core.streams import ALONE, Rota
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game, count_steps
 from tacit.policies import MarkovPolicy
@@ -50,7 +49,7 @@ class Scale(NamedTuple):
 
 
 class World(NamedTuple):
-    """What agents know of the game: sizes and the range of their rewards; of each other only if they are `informed`.
+    """What agents know of the game: sizes and the range of their rewards.
 
     Attributes
     ----------
@@ -63,10 +62,6 @@ class World(NamedTuple):
         Of the whole run, for the theory's constants.
     start : tuple of arrays
         Each agent's first policy [H, S, A_i], where a learner takes one.
-    team : tuple of int
-        Of informed learners: every agent's number of actions.
-    first, seed : int
-        Of informed learners: the number in the team of the first agent that this state serves, and the common seed.
     continues : float
         Of stretches of a discounted game: the probability γ that they go on after a step; their last state is "over".
         Elsewhere 1.
@@ -88,9 +83,6 @@ class World(NamedTuple):
     reward_range: tuple[float, float]
     scale: Scale
     start: tuple[FloatArray | None, ...] = ()  # [H or 1, S, A_i] for each agent with a starting point of its own
-    team: tuple[int, ...] = ()
-    first: int = 0
-    seed: int = 0
     continues: float = 1.0
     places: int = 0
 
@@ -117,11 +109,7 @@ class World(NamedTuple):
 
     def most(self, episodes: int) -> int:
         """Return what no count or index that agents remember exceeds after so many episodes."""
-        return max(
-            2 * (episodes + 1) * self.horizon + 2,
-            self.cells * int(self.actions.max()),
-            min(math.prod(self.team), 1 << 62),
-        )
+        return max(2 * (episodes + 1) * self.horizon + 2, self.cells * int(self.actions.max()))
 
     @property
     def agents(self) -> int:
@@ -135,129 +123,51 @@ class World(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Span:
-    """A positive number from `low` to `high`, tried evenly on a logarithmic scale.
+class Info:
+    """Five facts about a learner.
 
-    >>> Span(0.01, 1).at(0.5)
-    0.1
-    """
-
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.low < self.high < math.inf:
-            raise TacitError(f"a span from {self.low} to {self.high} is none; it must be 0 < low < high")
-
-    def at(self, u: float) -> float:
-        """Return the number at a place u in [0, 1), in three digits."""
-        return float(f"{self.low * (self.high / self.low) ** u:.3g}")
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One of several values.
-
-    >>> Choice("normalized", "raw").at(0.7)
-    'raw'
-    """
-
-    values: tuple[Any, ...]
-
-    def __init__(self, *values: Any) -> None:
-        object.__setattr__(self, "values", values)
-
-    def at(self, u: float) -> Any:
-        """Return the value at a place u in [0, 1)."""
-        return self.values[int(u * len(self.values))]
-
-
-#: Where to look for a parameter that is worth tuning.
-Range = Span | Choice
-
-
-class Learner:
-    """A learning algorithm with its parameters: a frozen dataclass derives from this and overrides what differs.
+    Attributes
+    ----------
+    learns : {"nash", "cce", "ce"}
+        The equilibrium by which its policy is judged.
+    returns : {"last", "average", "certified"}
+        The last iterate; the average of recent iterates beside it; or a mixture of all, with a certificate. A name of
+        `tacit.engine.outputs`.
+    needs : frozenset of {"tables", "all agents", "clock", "zero-sum"}
+        What its agents must know beyond their own states, actions and rewards.
+    reward_scale_free : bool
+        Whether it learns the same whatever range of rewards it is given.
+    averaging : {"stage", "rate"}
+        Of certified policies, how an earlier visit is drawn: uniformly from a stage, or by the rates α_t.
 
     Examples
     --------
-    >>> import tacit
-    >>> tacit.StageV().output, tacit.PGExact().output
-    ('certified', 'markov')
+    >>> from tacit.learners import REGISTRY
+    >>> REGISTRY.make("stage-v-cce").info.returns, REGISTRY.make("pg-exact").info.needs
+    ('certified', frozenset({'tables'}))
+    """
+
+    learns: str = "nash"
+    returns: str = "last"
+    needs: frozenset[str] = frozenset()
+    reward_scale_free: bool = False
+    averaging: str = "stage"
+
+
+class Learner:
+    """A learning algorithm with its parameters: a frozen dataclass with `info`, `init` and kernels for its state.
+
+    Examples
+    --------
+    >>> from tacit.learners import REGISTRY
+    >>> REGISTRY.make("stage-v-cce").info.learns
+    'cce'
     """
 
     @property
-    def equilibrium(self) -> str:
-        """What it learns, and by which its policy is judged: "nash", "cce" or "ce"."""
-        return "nash"
-
-    @property
-    def output(self) -> str:
-        """What its runs yield, a name of `tacit.engine.outputs`: "markov" or "certified"."""
-        return "markov"
-
-    @property
-    def rule(self) -> str:
-        """Of certified policies, how an earlier visit is drawn: evenly from a "stage", or by the "rate" α_t."""
-        return "stage"
-
-    @property
-    def exact(self) -> bool:
-        """Whether it follows exact gradients (`ascend`) instead of playing (`init` and kernels)."""
-        return False
-
-    @property
-    def observes(self) -> bool:
-        """Whether it wants the observation itself instead of the number of the state."""
-        return False
-
-    @property
-    def interpreted(self) -> bool:
-        """Whether it has no kernels, and is played by agents on their own."""
-        return False
-
-    @property
-    def central(self) -> bool:
-        """Whether it controls all agents at once, so that none of them can run it alone."""
-        return False
-
-    @property
-    def informed(self) -> bool:
-        """Whether each agent knows of the others: how many, with how many actions each, and a seed common to all."""
-        return False
-
-    @property
-    def steps(self) -> str | None:
-        """What steps have in common (`steps.py`): None or "each" for nothing, "shared", "adaptive"; "" where fixed."""
-        return ""
-
-    @property
-    def by_step(self) -> bool:
-        """Whether all that it remembers of a state is by step: its kernels look at [h, s, i] and [h + 1, s', i] only.
-
-        In an environment it then has memory for what is met, and a state has another number at every step.
-        """
-        return self.steps in (None, "each")
-
-    @property
-    def rangeless(self) -> bool:
-        """Whether it learns the same whatever range of rewards it is told, so that a wrong guess does no harm."""
-        return False
-
-    @property
-    def recent(self) -> bool:
-        """Whether it averages its recent iterates, which is then a candidate beside the last one."""
-        return False
-
-    @property
-    def tolerance(self) -> float:
-        """Of exact learners: the nash gap at which they end."""
-        return 0.0
-
-    @property
-    def mapping_tolerance(self) -> float:
-        """Of exact learners: the norm of the gradient mapping at which they end."""
-        return 0.0
+    def info(self) -> Info:
+        """What it learns, returns and needs."""
+        return Info()
 
     @property
     def start(self) -> Start:
@@ -265,60 +175,30 @@ class Learner:
         return "uniform"
 
     @property
-    def instead(self) -> str:
-        """What to try where its result is not good, in words; "" for what all learners say."""
+    def steps(self) -> str | None:
+        """Parameter sharing across time steps (`steps.py`): None for none, "shared" for full; "" where it is fixed."""
         return ""
-
-    @property
-    def tunable(self) -> Mapping[str, Range]:
-        """Where `tacit tune` looks for better parameters, by name; a parameter that is not here keeps its default."""
-        return {}
-
-    @property
-    def rota(self) -> Rota:
-        """Which of the learners that take turns plays which episode."""
-        return ALONE
 
     def seat(self, i: int) -> Learner:
         """Return agent i's learner: itself, but for a team of different ones."""
         return self
 
     def explores(self, state: Any, i: int) -> float:
-        """Return how often `act` of agent i draws evenly instead of from `weigh`, which is what runs answer with."""
+        """Return how often `act` of agent i draws uniformly instead of from `policy`, which is what runs return."""
         return 0.0
 
-    def factors(self, world: World, scale: Scale) -> tuple[float, float] | None:
-        """Return ι, and ι as its theorem needs it for a run of this scale: if it is as large, agents' own bounds hold.
-
-        None where no theorem covers its parameters.
-        """
-        return None
-
-    def bound_sum(self, state: Any) -> FloatArray | None:
-        """Return Σ_k (V̄_1 − V̲_1) of the agents [N] in a state, where they keep bounds of their own."""
-        return None
-
     def plan(self, state: Any, states: int, *, quick: bool = False) -> MarkovPolicy | None:
-        """Return what agents that share a model answer with at the first so many states; None without a model.
+        """Return an equilibrium of a shared model, at the first so many states; None without a model.
 
         With `quick`, None where that takes longer than a moment.
         """
         return None
 
-    def bound_gaps(
-        self, state: Any, policy: MarkovPolicy, *, reward_range: tuple[float, float], states: float, noisy: bool
-    ) -> FloatArray | None:
-        """Return bounds on a policy's gaps [N] that hold with probability 0.99 by a shared model; None without one.
-
-        Rewards lie in a range, and vary if they are noisy; no joint action leads to more than so many states.
-        """
-        return None
-
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, for people: plain values by name."""
-        own: Any = self
-        found = {one.name: getattr(self, one.name) for one in dataclasses.fields(own) if one.name != "start"}
-        return {name: value for name, value in found.items() if (name, value) != ("steps", None)}
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        values = {one.name: getattr(self, one.name) for one in fields if one.name != "start"}
+        return {name: value for name, value in values.items() if (name, value) != ("steps", None)}
 
     def init(self, world: World) -> Any:
         """Return the state of all agents, a NamedTuple for whose type the kernels are implemented.
@@ -328,9 +208,41 @@ class Learner:
         """
         raise NotImplementedError
 
+
+class ExactLearner(Learner):
+    """A learner that follows exact gradients, from the game's tables, instead of playing."""
+
+    @property
+    def info(self) -> Info:
+        """What it learns, returns and needs."""
+        return Info(needs=frozenset({"tables"}))
+
+    @property
+    def tolerance(self) -> float:
+        """The nash gap at which it ends."""
+        return 0.0
+
+    @property
+    def mapping_tolerance(self) -> float:
+        """The norm of the gradient mapping at which it ends."""
+        return 0.0
+
     def ascend(self, policy: MarkovPolicy, gradient: Any, eta: float) -> tuple[MarkovPolicy, float]:
-        """Take one exact step of every agent; return the new policy and the norm of the gradient mapping."""
+        """Take one step of every agent; return the new policy and the norm of the gradient mapping."""
         raise NotImplementedError
+
+
+def is_exact(learner: Learner) -> TypeGuard[ExactLearner]:
+    """Return whether a learner follows exact gradients."""
+    return isinstance(learner, ExactLearner) and "tables" in learner.info.needs
+
+
+def remembers_by_step(learner: Learner) -> bool:
+    """Return whether it remembers states by step only: its kernels look at [h, s, i] and [h + 1, s', i].
+
+    In an environment it then has memory for what is met, and a state has another number at every step.
+    """
+    return learner.steps is None and "all agents" not in learner.info.needs
 
 
 def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World:
@@ -344,11 +256,10 @@ def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World
 
 
 def with_start(learner: Learner, world: World, seed: int) -> World:
-    """Return what all agents of a game know, with what their learners add: starting policies, and the team."""
+    """Return what all agents of a game know, with their learners' starting policies."""
     sizes = [(world.horizon, world.states, int(actions)) for actions in world.actions]
     start = tuple(starting_policy(learner.seat(i), size, seed, i) for i, size in enumerate(sizes))
-    world = world._replace(start=() if all(own is None for own in start) else start)
-    return world._replace(team=tuple(int(a) for a in world.actions), seed=seed) if learner.informed else world
+    return world._replace(start=() if all(own is None for own in start) else start)
 
 
 def _check_fits(start: Start, game: Game) -> None:
@@ -393,7 +304,9 @@ def theorem_iota(scale: Scale, confidence: float) -> float:
     >>> round(theorem_iota(Scale(agents=1, states=1, actions=1, horizon=1, episodes=1), 1.0), 3)
     0.693
     """
-    return float(log(2 * math.prod(scale) / confidence))
+    if not isinstance(scale, Scale):
+        raise TacitError(f"scale must be a Scale; got {brief(scale)}")
+    return float(log(2 * math.prod(scale) / check.positive("confidence", confidence, most=1)))
 
 
 def take_bandit(value: Bandit | str, *, swap: bool) -> Bandit:

@@ -29,7 +29,7 @@ from tacit.core import generics
 from tacit.core.errors import TacitError
 from tacit.core.records import Fields
 from tacit.learners import v_base
-from tacit.learners.spec import Scale, World, theorem_iota
+from tacit.learners.spec import Info, Scale, World, theorem_iota
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,20 +56,25 @@ class StageV(v_base.VLearner):
     Examples
     --------
     >>> import tacit
-    >>> tacit.StageV(bonus=0.1).equilibrium, tacit.StageV(bandit="swap").equilibrium
+    >>> tacit.learners.StageV(bonus=0.1).info.learns, tacit.learners.StageV(bandit="swap").info.learns
     ('cce', 'ce')
     """
 
-    rule: ClassVar[str] = "stage"
     restarts: ClassVar[bool] = True  # its bandits, with the stages of their own step: steps share nothing
 
     swap: bool = field(default=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.steps not in (None, "each"):
-            told = "stage-v restarts a bandit with the stages of its own step, so steps cannot share it"
-            raise TacitError(f"steps is {self.steps!r}; {told}, as those of adaptive-v and v-learning can")
+        if self.steps is not None:
+            raise TacitError(
+                "stage-v restarts a bandit with the stages of its step, so steps cannot share it; leave out steps"
+            )
+
+    @property
+    def info(self) -> Info:
+        """What it learns, returns and needs."""
+        return Info(self.equilibrium, "certified")
 
     def factors(self, world: World, scale: Scale) -> tuple[float, float] | None:
         """Return ι, and ι as the theorem needs it, where that covers the other parameters."""
@@ -84,9 +89,9 @@ class StageV(v_base.VLearner):
 
     def init(self, world: World) -> StageVState:
         """Make the state of all agents."""
-        made = StageVState(**self.common(world, horizon_power=2, fields=STAGE))
-        made.cells["length"] = world.horizon
-        return made
+        state = StageVState(**self.common(world, horizon_power=2, fields=STAGE))
+        state.cells["length"] = world.horizon
+        return state
 
 
 #: What a cell remembers of its stage.
@@ -111,11 +116,11 @@ class StageVState(NamedTuple):
 
 
 generics.act.implement(StageVState)(v_base.act)
-generics.weigh.implement(StageVState)(v_base.weigh)
+generics.policy.implement(StageVState)(v_base.policy)
 
 
-@generics.pace.implement(StageVState)
-def pace(learner, h, s):
+@generics.averaging.implement(StageVState)
+def averaging(learner, h, s):
     """Return the running mean within a stage, in force when it ends."""
     cell = learner.cells[h, s, 0]
     n = cell.visits + 1
@@ -124,12 +129,12 @@ def pace(learner, h, s):
 
 @generics.learn.implement(StageVState)
 def learn(learner, i, h, s, a, r, s_next):
-    """Feed the bandit, and at the end of a stage renew the values. [Mao2022, Alg. 1, l. 5-16]"""
+    """Update the bandit, and at the end of a stage renew the values. [Mao2022, Alg. 1, l. 5-16]"""
     cell = learner.cells[h, s, i]
     above, below = v_base.ahead(learner, i, h, s, r, s_next)
     cell.upper_sum += above
     cell.lower_sum += below
-    v_base.feed(learner, i, h, s, a, above)
+    v_base.update_bandit(learner, i, h, s, a, above)
     n = cell.visits + 1
     cell.visits = n
     if n == cell.length:

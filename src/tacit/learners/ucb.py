@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,8 @@ from tacit.core.memory import lock
 from tacit.core.records import Fields, capacity, index, records
 from tacit.core.types import IntArray
 from tacit.learners import steps
-from tacit.learners.spec import Choice, Learner, Range, Span, World, check_confidence, unit_rewards
-from tacit.learners.steps import player, visit
+from tacit.learners.spec import Info, Learner, World, check_confidence, unit_rewards
+from tacit.learners.steps import player
 
 
 @dataclass(frozen=True)
@@ -50,17 +50,15 @@ class UCB(Learner):
         The probability p in ι = log(2/p).
     iota : float, optional
         ι itself.
-    steps : {"each", "shared", "adaptive"}, optional
-        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
+    steps : {"shared"}, optional
+        Parameter sharing across time steps: none (default) or full.
 
     Examples
     --------
     >>> import tacit
-    >>> tacit.UCB(central=True, bonus=0.02).central
+    >>> tacit.learners.UCB(central=True, bonus=0.02).central
     True
     """
-
-    tunable: ClassVar[Mapping[str, Range]] = {"bonus": Span(0.0001, 1.0), "reference": Choice(1000, 100, None)}
 
     central: bool = False
     bonus: float = 1.0
@@ -70,6 +68,7 @@ class UCB(Learner):
     steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        check.plain_fields(self)
         check.flag("central", self.central)
         check.real("bonus", self.bonus, least=0, most=1e100)
         if self.reference is not None:
@@ -78,9 +77,9 @@ class UCB(Learner):
         steps.check_steps(self.steps)
 
     @property
-    def by_step(self) -> bool:
-        """Whether all that it remembers is by step; one learner for all agents has a state of its own kind."""
-        return not self.central and super().by_step
+    def info(self) -> Info:
+        """What it learns, returns and needs."""
+        return Info(needs=frozenset({"all agents"} if self.central else ()))
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
@@ -89,7 +88,7 @@ class UCB(Learner):
             "reference": self.reference,
             "confidence": self.confidence,
             "iota": self._iota,
-            **steps.describe(self.steps),
+            **({} if self.steps is None else {"steps": self.steps}),
         }
 
     @property
@@ -109,13 +108,15 @@ class UCB(Learner):
 
     def _state(self, world: World, actions: IntArray, low: float, scale: float) -> UCBState:
         H = world.horizon
-        own = fields(capacity(actions.max()))
-        cells, players, found = steps.make(self.steps, world._replace(actions=actions), own, [], beyond=True)
+        player_fields = fields(capacity(actions.max()))
+        cells, players, sharing = steps.make(
+            self.steps, world._replace(actions=actions), player_fields, [], beyond=True
+        )
         ahead = np.arange(H, -1, -1.0)[:, None, None] if len(players) > 2 else np.array([H, 0.0])[:, None, None]
         players["Q"], players["V"], players["reference"], players["length"] = ahead[..., None], ahead, ahead, H
         return UCBState(
             cells=cells,
-            players=found,
+            players=sharing,
             fix_at=0 if self.reference is None else int(self.reference),
             bonus=2.0 * self.bonus * math.sqrt(H**2 * self._iota),
             reward_low=low,
@@ -185,8 +186,8 @@ def act(learner, i, h, s, u):
     return chosen
 
 
-@generics.weigh.implement(UCBState)
-def weigh(learner, i, h, s, out):
+@generics.policy.implement(UCBState)
+def policy(learner, i, h, s, out):
     """Write the greedy policy."""
     n, Q = learner.actions[i], player(learner.players, learner.cells, i, h, s).Q
     top, count = best(Q, n)
@@ -224,7 +225,6 @@ def learn(learner, i, h, s, a, r, s_next):
     cell.met += 1
     if cell.met == learner.fix_at:
         cell.reference = cell.V
-    visit(learner.players, i, h, s)
 
 
 class CentralState(NamedTuple):
@@ -256,8 +256,8 @@ def act_central(learner, i, h, s, u):
     return learner.agents[i].action
 
 
-@generics.weigh.implement(CentralState)
-def weigh_central(learner, i, h, s, out):
+@generics.policy.implement(CentralState)
+def policy_central(learner, i, h, s, out):
     """Write agent i's part of the first best joint action."""
     Q = player(learner.inner.players, learner.inner.cells, 0, h, s).Q
     top, _ = best(Q, learner.inner.actions[0])

@@ -3,7 +3,7 @@
 Warm start: the bandit of every (h, s) begins at a given distribution, as if it had learned it. A policy counts for n
 visits of each state. The bandit of (h, s) begins at (n·μ(·|s) + 1)/(n + A), in its n-th round: what it meets moves it
 as it would move a bandit of that age. Values, the number of visits that V-learning's α_t counts, and so the certificate
-and the record, begin as ever: α_1 = 1 would overwrite any value that was given.
+and the record, begin as without one: α_1 = 1 would overwrite any value.
 
 What an agent knows of its own gap is (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k). [Mao2022, app:cce, app:ce] It is a bound, with
 probability 1 − p for all agents at once, if the learner's parameters are the theorem's and ι is at least
@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,8 +32,8 @@ from tacit.core.errors import TacitError
 from tacit.core.records import Fields, capacity, record, records
 from tacit.core.types import FloatArray
 from tacit.learners import spec, steps
-from tacit.learners.spec import Choice, Learner, Range, Scale, Span, Start, World
-from tacit.learners.steps import player, visit
+from tacit.learners.spec import Learner, Scale, Start, World
+from tacit.learners.steps import player
 
 #: The constant of the bonus in the theory.
 BONUS = {"cce": 6.0, "ce": 11.0}
@@ -61,17 +61,9 @@ class VLearner(Learner):
         bounds are estimates.
     bandit : Bandit or name
         What plays at every (h, s).
-    steps : {"each", "shared", "adaptive"}, optional
-        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
+    steps : {"shared"}, optional
+        Parameter sharing across time steps: none (default) or full.
     """
-
-    output: ClassVar[str] = "certified"
-    tunable: ClassVar[Mapping[str, Range]] = {
-        "bonus": Span(0.001, 10.0),
-        "step": Span(0.02, 10.0),
-        "loss": Choice("normalized", "raw"),
-        "bandit": Choice("exp3-ix", "tsallis-inf"),
-    }
 
     bonus: float | None = None
     step: float | str = "theory"
@@ -82,6 +74,7 @@ class VLearner(Learner):
     bandit: Bandit | str = field(default_factory=Exp3IX)
 
     def __post_init__(self) -> None:
+        check.plain_fields(self)
         object.__setattr__(self, "bandit", spec.take_bandit(self.bandit, swap=self.swap))
         if self.bonus is not None:
             check.real("bonus", self.bonus, least=0, most=1e100)
@@ -90,14 +83,16 @@ class VLearner(Learner):
         spec.check_confidence(self.confidence, self.iota)
         steps.check_steps(self.steps)
 
+    def factors(self, world: World, scale: Scale) -> tuple[float, float] | None:
+        """Return ι, and ι as its theorem needs it for a run of this scale; None where no theorem covers its parameters.
+
+        If ι is as large, agents' own bounds hold.
+        """
+        return None
+
     def log_factor(self, world: World) -> float:
         """Return ι as given, or as the theorem has it for the run."""
         return spec.theorem_iota(world.scale, self.confidence) if self.iota is None else float(self.iota)
-
-    def bound_sum(self, state: Any) -> FloatArray:
-        """Return Σ_k (V̄_1 − V̲_1) of the agents."""
-        found: FloatArray = state.agents["bound_sum"]
-        return found
 
     @property
     def equilibrium(self) -> str:
@@ -126,7 +121,7 @@ class VLearner(Learner):
             "loss": self.loss,
             "confidence": self.confidence,
             "iota": self.log_factor(world),
-            **steps.describe(self.steps),
+            **({} if self.steps is None else {"steps": self.steps}),
         }
 
     def common(self, world: World, horizon_power: int, fields: Fields) -> dict[str, Any]:
@@ -136,8 +131,8 @@ class VLearner(Learner):
         """
         N, H = world.agents, world.horizon
         iota = self.log_factor(world)
-        own = record(self._bandit.fields(capacity(world.actions.max())))
-        cells, players, found = steps.make(self.steps, world, [("bandit", own)], [*VALUES, *fields], beyond=True)
+        bandit = record(self._bandit.fields(capacity(world.actions.max())))
+        cells, players, sharing = steps.make(self.steps, world, [("bandit", bandit)], [*VALUES, *fields], beyond=True)
         cells["upper"] = np.arange(H, -1, -1.0)[:, None, None]
         setting = Setting(world.actions, H, H, iota, spec.take_step_constant(self.step))
         actions_power = 2 if self.equilibrium == "ce" else 1
@@ -146,7 +141,7 @@ class VLearner(Learner):
         low, scale = spec.unit_rewards(world)
         return {
             "cells": cells,
-            "players": found,
+            "players": sharing,
             "agents": agents,
             "bandit": self._bandit.init(players["bandit"], setting),
             "loss_scale": (world.largest_gap if self.loss == "raw" else 1.0) / H,
@@ -169,12 +164,12 @@ def act(learner, i, h, s, u):
     return generics.draw(learner.bandit, player(learner.players, learner.cells, i, h, s).bandit, u)
 
 
-def weigh(learner, i, h, s, out):
+def policy(learner, i, h, s, out):
     """Write μ_{h,i}(·|s)."""
-    generics.spread(learner.bandit, player(learner.players, learner.cells, i, h, s).bandit, out)
+    generics.probs(learner.bandit, player(learner.players, learner.cells, i, h, s).bandit, out)
 
 
-def pace(learner, h, s):
+def averaging(learner, h, s):
     """Return α_t = (H+1)/(H+t), in force at once: for learners with this rate."""
     t = learner.cells[h, s, 0].visits + 1
     return (learner.horizon + 1.0) / (learner.horizon + t), True
@@ -192,24 +187,23 @@ def ahead(learner, i, h, s, r, s_next):
 
 
 @generics.jitable
-def feed(learner, i, h, s, a, above):
-    """Feed the bandit of (h, s) the loss [H − h + 1 − (r + V̄_{h+1})]/H, in the scale that was chosen."""
+def update_bandit(learner, i, h, s, a, above):
+    """Update the bandit of (h, s) with the loss [H − h + 1 − (r + V̄_{h+1})]/H, in the scale that was chosen."""
     bandit = player(learner.players, learner.cells, i, h, s).bandit
-    prob = generics.chance(learner.bandit, bandit, a)
-    generics.feed(learner.bandit, bandit, a, (learner.horizon - h - above) * learner.loss_scale, prob)
-    visit(learner.players, i, h, s)
+    prob = generics.prob(learner.bandit, bandit, a)
+    generics.update(learner.bandit, bandit, a, (learner.horizon - h - above) * learner.loss_scale, prob)
 
 
 # warm starts ----------------------------------------------------------------------------------------------------------
 
 
-def lean_all(bandit, cells, given, table, rounds, scale):
-    """Let the bandits of those agents begin at their distributions, `table` [H, S, N, A]."""
+def warm_start_all(bandit, cells, started, table, rounds, scale):
+    """Warm-start the bandits of those agents at their distributions, `table` [H, S, N, A]."""
     for h in range(table.shape[0]):
         for s in range(table.shape[1]):
             for i in range(table.shape[2]):
-                if given[i]:
-                    generics.lean(bandit, cells[h, s, i], table[h, s, i], rounds, scale)
+                if started[i]:
+                    generics.warm_start(bandit, cells[h, s, i], table[h, s, i], rounds, scale)
 
 
 def warm_up(bandit: Any, cells: Any, world: World, visits: float, scale: float) -> None:
@@ -219,14 +213,14 @@ def warm_up(bandit: Any, cells: Any, world: World, visits: float, scale: float) 
     """
     if not world.start:
         return
-    if not generics.lean.known(type(bandit)):
+    if not generics.warm_start.known(type(bandit)):
         name = type(bandit).__name__.removesuffix("Params")
         raise TacitError(f"the bandit {name} cannot begin at a starting policy")
     table: FloatArray = spec.starting_point(world)[: len(cells)]  # of steps that share a bandit, the first
     for i, size in enumerate(world.actions):
         table[:, :, i, :size] = (visits * table[:, :, i, :size] + 1.0) / (visits + float(size))
-    given = np.array([own is not None for own in world.start])
-    compile_loop(lean_all, bandit)(bandit, cells, given, table, float(visits), float(scale))
+    started = np.array([table is not None for table in world.start])
+    compile_loop(warm_start_all, bandit)(bandit, cells, started, table, float(visits), float(scale))
 
 
 def check_warm(start: Start, visits: float) -> None:
@@ -236,7 +230,7 @@ def check_warm(start: Start, visits: float) -> None:
 
 
 def describe(start: Start, visits: float) -> dict[str, Any]:
-    """Return what a run says of its start among its parameters: nothing where it begins evenly."""
+    """Return what a run says of its start among its parameters: nothing where it begins uniformly."""
     if start == "uniform":
         return {}
     return {"start": str(start), "start_visits": visits}
@@ -248,12 +242,18 @@ def describe(start: Start, visits: float) -> dict[str, Any]:
 _ROUNDING = 1e-12
 
 
+def bound_sum(state: Any) -> FloatArray | None:
+    """Return Σ_k (V̄_1 − V̲_1) of the agents [N] in a state; None where they keep no bounds of their own."""
+    agents = getattr(state, "agents", None)
+    return agents["bound_sum"] if agents is not None and "bound_sum" in (agents.dtype.names or ()) else None
+
+
 def judge(
     learner: Learner, world: World, total: FloatArray, episodes: int, *, drawn: bool, trusted: bool = True
 ) -> tuple[FloatArray, str]:
     """Return what agents know of their gaps, from their sums `total`, and whether it is a bound: "model-free".
 
-    Otherwise, or where what they were told of the game is not to be `trusted`, it is an "estimate".
+    Otherwise, or where the range of rewards is not `trusted`, it is an "estimate".
     """
     if trusted and is_bound(learner, world, world.scale._replace(episodes=episodes)):
         return bound(learner, world, total, episodes, drawn=drawn), "model-free"
@@ -262,8 +262,8 @@ def judge(
 
 def is_bound(learner: Learner, world: World, scale: Scale) -> bool:
     """Return whether the theorem covers a learner's parameters, and ι is as large as it needs for a run."""
-    found = learner.factors(world, scale)
-    return found is not None and found[0] >= found[1] * (1 - _ROUNDING)
+    factors = learner.factors(world, scale) if isinstance(learner, VLearner) else None
+    return factors is not None and factors[0] >= factors[1] * (1 - _ROUNDING)
 
 
 def estimate(total: FloatArray, episodes: int, world: World) -> FloatArray:
@@ -274,9 +274,9 @@ def estimate(total: FloatArray, episodes: int, world: World) -> FloatArray:
 
 def bound(learner: Learner, world: World, total: FloatArray, episodes: int, *, drawn: bool) -> FloatArray:
     """Return the bounds on the gaps, where first states are `drawn` or always the same."""
-    found = estimate(total, episodes, world)
+    bounds = estimate(total, episodes, world)
     if drawn:
-        iota, _ = learner.factors(world, world.scale) or (0.0, 0.0)
-        found = found + world.largest_gap * math.sqrt(iota / (2 * episodes))
-    capped: FloatArray = found.clip(max=world.largest_gap)
+        iota, _ = (isinstance(learner, VLearner) and learner.factors(world, world.scale)) or (0.0, 0.0)
+        bounds = bounds + world.largest_gap * math.sqrt(iota / (2 * episodes))
+    capped: FloatArray = bounds.clip(max=world.largest_gap)
     return capped

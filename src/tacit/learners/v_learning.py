@@ -16,13 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from tacit.bandits import Bandit, WeightedFTRL
 from tacit.core import check, generics
 from tacit.core.records import Fields
 from tacit.learners import v_base
-from tacit.learners.spec import Choice, Range, Start, World
+from tacit.learners.spec import Info, Start, World
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,9 @@ class VLearning(v_base.VLearner):
     Examples
     --------
     >>> import tacit
-    >>> tacit.VLearning("ce").bandit.regret
+    >>> tacit.learners.VLearning("ce").bandit.regret
     'swap'
     """
-
-    rule: ClassVar[str] = "rate"
-    tunable: ClassVar[Mapping[str, Range]] = {
-        **v_base.VLearner.tunable,
-        "bandit": Choice("weighted-ftrl", "tsallis-inf"),
-    }
 
     equilibrium: str = "cce"
     bandit: Bandit | str = field(default_factory=WeightedFTRL, kw_only=True)
@@ -65,6 +59,11 @@ class VLearning(v_base.VLearner):
         super().__post_init__()
         v_base.check_warm(self.start, self.start_visits)
 
+    @property
+    def info(self) -> Info:
+        """What it learns, returns and needs."""
+        return Info(self.equilibrium, "certified", averaging="rate")
+
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
         started = v_base.describe(self.start, self.start_visits)
@@ -72,11 +71,11 @@ class VLearning(v_base.VLearner):
 
     def init(self, world: World) -> VLearningState:
         """Make the state of all agents."""
-        made = VLearningState(**self.common(world, horizon_power=3, fields=MEANS))
+        state = VLearningState(**self.common(world, horizon_power=3, fields=MEANS))
         v_base.warm_up(
-            made.bandit, getattr(made.players, "players", made.cells)["bandit"], world, self.start_visits, 1.0
+            state.bandit, getattr(state.players, "players", state.cells)["bandit"], world, self.start_visits, 1.0
         )
-        return made
+        return state
 
 
 #: What a cell remembers besides values and visits, which are t.
@@ -100,13 +99,13 @@ class VLearningState(NamedTuple):
 
 
 generics.act.implement(VLearningState)(v_base.act)
-generics.weigh.implement(VLearningState)(v_base.weigh)
-generics.pace.implement(VLearningState)(v_base.pace)
+generics.policy.implement(VLearningState)(v_base.policy)
+generics.averaging.implement(VLearningState)(v_base.averaging)
 
 
 @generics.learn.implement(VLearningState)
 def learn(learner, i, h, s, a, r, s_next):
-    """Move the values and feed the bandit. [Mao2022, eqn:jin]"""
+    """Move the values and update the bandit. [Mao2022, eqn:jin]"""
     cell = learner.cells[h, s, i]
     above, below = v_base.ahead(learner, i, h, s, r, s_next)
     t = cell.visits + 1
@@ -117,4 +116,4 @@ def learn(learner, i, h, s, a, r, s_next):
     cell.lower_mean += alpha * (below - bonus - cell.lower_mean)
     cell.upper = min(cell.upper_mean, learner.horizon - h)
     cell.lower = max(cell.lower_mean, 0.0)
-    v_base.feed(learner, i, h, s, a, above)
+    v_base.update_bandit(learner, i, h, s, a, above)

@@ -3,35 +3,197 @@
 A part is what one agent's device holds and plays, with NumPy and nothing else: what policies ask of games is imported
 when it is asked for.
 
-    part = tacit.Part.load("part_0.json")        # that policy.save("part_0.json", agent=0) wrote
-    part = tacit.Part.load("policy.npz", agent=0)
+    part = tacit.policies.Part.load("part_0.json")        # that policy.save("part_0.json", agent=0) wrote
+    part = tacit.policies.Part.load("policy.npz", agent=0)
     part.begin(seed)                             # the common seed of the episode, the same for all agents
     a = part.act(h, s)
-    a = part.act(h, part.number(observation))    # of an environment; what was never met in learning is played evenly
+    a = part.act(h, part.number(observation))    # of an environment; uniform in states that learning never visited
 
 A part does its arithmetic on plain numbers: for one agent and one step arrays cost more than they save.
 """
 
 from __future__ import annotations
 
-import importlib
+import json
+import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check, files, streams
+from tacit.core import check, files, hooks, memory, streams
 from tacit.core.display import count
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.memory import Sealed
-from tacit.policies import document
 
 if TYPE_CHECKING:
     from tacit.core.display import Document
     from tacit.games.protocol import Game
+
+
+# A policy as one JSON document, for devices without Python; `docs/policy-json.md` describes it. Reading is bounded by
+# the memory that is free, and takes numbers, text, lists and objects only. A file that is cut short or altered is
+# reported by name.
+
+FORMAT, VERSION = "tacit policy", 1
+
+#: Bytes of memory that one byte of JSON may become: "{}," is a pointer of 8 bytes and an object of 64.
+_SPREAD = 24
+
+
+def is_json(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path asks for JSON by its ending."""
+    return files.path(path).suffix.lower() == ".json"
+
+
+def check_ending(path: str | os.PathLike[str], *endings: str) -> None:
+    """Check that a path ends as files of policies do."""
+    suffix = files.path(path).suffix.lower()
+    if suffix not in endings:
+        ending = f"the ending {suffix!r}" if suffix else "no ending"
+        raise TacitError(f"{path} has {ending}; a file of this policy ends in {' or '.join(endings)}")
+
+
+def write_document(path: str | os.PathLike[str], kind: str, content: Mapping[str, Any], *, play: str) -> None:
+    """Write a document; `play` says in words how to play it."""
+    header = {"format": FORMAT, "version": VERSION, "kind": kind, "play": play}
+    files.write_pieces(path, [json.dumps({**header, **content}, separators=(",", ":"), allow_nan=False), "\n"])
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the document of a policy, or of one agent's part, and check its header."""
+    place = files.path(path)
+    content: dict[str, Any] = parse_json(
+        files.read_utf8(place), f"{place}", "a whole JSON file: cut short, altered or of another kind"
+    )
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise TacitError(f"{place} is not a policy: it must be a JSON object whose format is {FORMAT!r}")
+    if content.get("version") != VERSION:
+        raise TacitError(f"{place} has version {brief(content.get('version'))}; this tacit reads version {VERSION}")
+    return {"kind": None, **content}
+
+
+def list_of(document: Mapping[str, Any], key: str) -> list[Any]:
+    """Return a list of the document."""
+    value = document.get(key)
+    if not isinstance(value, list):
+        raise TacitError(f"its {key} is {brief(value)}; it must be a list")
+    return value
+
+
+def parse_json(content: str, what: str, expected: str) -> Any:
+    """Return what JSON says, as far as memory holds it."""
+    memory.require(_SPREAD * len(content), what)
+    try:
+        return json.loads(content, parse_constant=_refuse)
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise TacitError(f"{what} is not {expected} ({one_line(error)})") from None
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+# A policy learned in an environment holds `observations`, one object for each agent whose `to_list()` returns what the
+# agent observed, by the number of the state: so a device finds the number of the state that it sees. Files of the
+# policy hold these lists, a `.npz` as one text of JSON.
+
+#: What stands for "the agent is out of the game", which no device ever looks up.
+OVER = {"over": True}
+
+#: Bits of the largest whole number that is taken; no environment counts so far.
+_BITS = 1024
+
+
+def plain(value: Any) -> Any:
+    """Return an observation as JSON has it: tuples and arrays are lists; raise TacitError where JSON has nothing.
+
+    >>> plain((np.int64(1), ("low", None), np.array([0.5, 2.0])))
+    [1, ['low', None], [0.5, 2.0]]
+    """
+    match value:
+        case np.ndarray() | np.generic():
+            return plain(value.tolist())
+        case None | bool():
+            return value
+        case int() if value.bit_length() <= _BITS:
+            return int(value)
+        case str():
+            return str.__str__(value)  # of an enumeration, its value
+        case float() if math.isfinite(value):
+            return float(value)
+        case list() | tuple():
+            return [plain(part) for part in value]
+        case Mapping() if all(isinstance(name, str) for name in value):
+            return {str(name): plain(part) for name, part in value.items()}
+    raise TacitError(f"{brief(value)} is not a number, text, or a list or an object of them")
+
+
+def observation_key(observation: Any) -> Hashable:
+    """Return an observation as something that is equal for equal observations, tuple, list or array."""
+    return _hashable(plain(observation))
+
+
+def observations_of(policy: Any, agents: Sequence[int]) -> dict[str, Any]:
+    """Return the field of a policy's document that holds what these agents observed; nothing where it is not known."""
+    observers = policy.observations
+    each = [] if observers is None else [as_list(observers[i], policy.states) for i in agents]
+    return {"observations": each} if each and None not in each else {}
+
+
+def as_list(observer: Any, states: int) -> list[Any] | None:
+    """Return what one agent observed, from a list or from who numbers it; None where JSON cannot hold it."""
+    listed: list[Any] | None = observer.to_list() if hasattr(observer, "to_list") else observer
+    return None if listed is None else listed[:states]
+
+
+def read_observations(content: Mapping[str, Any], agents: int, states: int) -> tuple[list[Any], ...] | None:
+    """Return what a file says that each agent observed, None where it says nothing."""
+    lists = content.get("observations")
+    if lists is None:
+        return None
+    if isinstance(lists, np.ndarray):  # of a `.npz`
+        lists = parse_json(str(files.single("observations", lists)), "the text of its observations", "JSON")
+    if (
+        not isinstance(lists, list)
+        or len(lists) != agents
+        or not all(isinstance(observations, list) for observations in lists)
+    ):
+        raise TacitError(f"its observations are {brief(lists)}; they must be a list for each of {agents} agents")
+    for i, observations in enumerate(lists):
+        if len(observations) > states:
+            raise TacitError(f"observations[{i}] has {len(observations)} entries for {states} states")
+        number_observations(observations)
+    return tuple(lists)
+
+
+def observation_arrays(policy: Any) -> dict[str, npt.NDArray[Any]]:
+    """Return the array of a policy's `.npz` that holds what its agents observed; none where it is not known."""
+    fields = observations_of(policy, range(policy.agents))
+    return {name: np.array(json.dumps(lists, separators=(",", ":"))) for name, lists in fields.items()}
+
+
+def number_observations(observations: Sequence[Any]) -> dict[Hashable, int]:
+    """Return the number of each observation of a list."""
+    try:
+        number_of = {observation_key(observation): s for s, observation in enumerate(observations)}
+    except RecursionError:
+        raise TacitError("its observations are nested too deeply") from None
+    if len(number_of) != len(observations):
+        raise TacitError("it has an observation twice")
+    return number_of
+
+
+def _hashable(value: Any) -> Hashable:
+    match value:
+        case list():
+            return tuple(_hashable(part) for part in value)
+        case dict():
+            return frozenset((name, _hashable(part)) for name, part in value.items())
+    return value  # type: ignore[no-any-return]
 
 
 #: Which class reads which kind of file; a policy's file states its kind.
@@ -101,12 +263,11 @@ class Policy(Sealed, ABC):
 
         A recorded policy is written as `.npz` only. Policies learned in an environment say what each agent observed.
         """
-        document.check_ending(path, ".npz", ".json")
-        json = document.is_json(path)
-        if agent is not None and not json:
+        check_ending(path, ".npz", ".json")
+        if agent is not None and not is_json(path):
             raise TacitError(f"cannot write the part of agent {brief(agent)} to {path}; a part alone is a .json file")
-        if not json:
-            files.write_arrays(path, {**self._arrays(), **document.observation_arrays(self)})
+        if not is_json(path):
+            files.write_arrays(path, {**self._arrays(), **observation_arrays(self)})
             return
         shown = range(self.agents)
         if agent is not None:
@@ -114,7 +275,7 @@ class Policy(Sealed, ABC):
         kind, play, content = self._content(path, shown)
         sizes = {"states": self.states, "actions": [self.actions[i] for i in shown]}
         whose = {} if agent is None else {"agent": agent}
-        document.write(path, kind, {**whose, **sizes, **content, **document.observations_of(self, shown)}, play=play)
+        write_document(path, kind, {**whose, **sizes, **content, **observations_of(self, shown)}, play=play)
 
     @abstractmethod
     def _arrays(self) -> dict[str, Any]:
@@ -127,26 +288,26 @@ class Policy(Sealed, ABC):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a policy that `save` wrote; `Policy.load` reads every kind."""
-        found: Any = document.read(path) if document.is_json(path) else files.read_arrays(path)
-        reader: Any = cls if cls.kinds else _reader(path, found)
-        if "agent" in found:
-            agent = brief(found["agent"])
-            raise TacitError(f"{path} holds the part of agent {agent} alone; tacit.Part.load reads it")
+        content: Any = read_document(path) if is_json(path) else files.read_arrays(path)
+        reader: Any = cls if cls.kinds else _reader(path, content)
+        if "agent" in content:
+            agent = brief(content["agent"])
+            raise TacitError(f"{path} holds the part of agent {agent} alone; tacit.policies.Part.load reads it")
         try:
-            return reader._from_file(found)  # type: ignore[no-any-return]
+            return reader._from_file(content)  # type: ignore[no-any-return]
         except (TacitError, ValueError, TypeError, KeyError, RecursionError, OverflowError) as error:
             raise TacitError(f"{path} is not {reader.said}: {one_line(error, 300)}") from None
 
     @classmethod
-    def _from_file(cls, found: Mapping[str, Any]) -> Self:
+    def _from_file(cls, content: Mapping[str, Any]) -> Self:
         """Make the policy that a JSON document or the arrays of a `.npz` hold."""
-        if "format" not in found:
-            policy = cls._from_arrays(found)
-        elif found["kind"] in cls.kinds:
-            policy = cls._from_content(found)
+        if "format" not in content:
+            policy = cls._from_arrays(content)
+        elif content["kind"] in cls.kinds:
+            policy = cls._from_content(content)
         else:
             raise TacitError("it holds another kind of policy; tacit.policies.load reads every kind")
-        policy.observations = document.read_observations(found, policy.agents, policy.states)
+        policy.observations = read_observations(content, policy.agents, policy.states)
         return policy
 
     @classmethod
@@ -180,9 +341,7 @@ class Policy(Sealed, ABC):
         yield    0.5  0.25
         dare    0.25     0
         """
-        showing = importlib.import_module("tacit.evaluation.showing")  # of a layer above
-        shown: Document = showing.show_policy(self, self.game if game is None else game, everything, limit)
-        return shown
+        return cast("Document", hooks.call("show_policy", self, self.game if game is None else game, everything, limit))
 
     def plot(self, game: Any = None, *, ax: Any = None, size: tuple[float, float] | None = None) -> Any:
         """Draw what is played: a joint distribution, or a heat map by step and state for each agent.
@@ -200,8 +359,7 @@ class Policy(Sealed, ABC):
         -------
         array of axes
         """
-        pictures = importlib.import_module("tacit.figures.pictures")  # of a layer above
-        return pictures.plot_policy(self, game, ax=ax, size=size)
+        return hooks.call("plot_policy", self, game, ax=ax, size=size)
 
     def _repr_html_(self) -> str:
         try:
@@ -212,9 +370,9 @@ class Policy(Sealed, ABC):
             return f"<pre>{html.escape(repr(self))}</pre>"
 
 
-def _reader(path: object, found: Mapping[str, Any]) -> Any:
+def _reader(path: object, content: Mapping[str, Any]) -> Any:
     """Return the class that reads what a file holds; a game states no kind, and is known by its arrays."""
-    kind = found.get("kind", "game" if {"rewards", "initial"} <= set(found) else None)
+    kind = content.get("kind", "game" if {"rewards", "initial"} <= set(content) else None)
     if isinstance(kind, np.ndarray):
         kind = str(kind) if kind.dtype.kind == "U" and not kind.ndim else None
     if kind is None:
@@ -257,7 +415,7 @@ class Part:
     >>> import tacit
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "policy.json"
     >>> tacit.MarkovPolicy.deterministic([[[0]], [[1]]], [2, 2]).save(path)
-    >>> part = tacit.Part.load(path, agent=1)
+    >>> part = tacit.policies.Part.load(path, agent=1)
     >>> part.begin(seed=7)
     >>> part.act(0, 0)
     1
@@ -275,13 +433,13 @@ class Part:
         self._common: list[float] | None = None
         self._own: list[float] = []
         self._lone: np.random.Generator | None = None
-        self._told: Any = None
+        self._observed: Any = None
         self._numbers: dict[Hashable, int] | None = None
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, agent: int | None = None) -> Part:
         """Read a part that `policy.save(path, agent=)` wrote, or agent i's part of a whole policy."""
-        content = document.read(path) if document.is_json(path) else {}
+        content = read_document(path) if is_json(path) else {}
         if "agent" not in content:
             policy = Policy.load(path)
             if agent is None:
@@ -309,14 +467,14 @@ class Part:
         """The agent's number of actions."""
         return self._size
 
-    def tell(self, own: Any, states: int) -> None:
+    def tell(self, observations: Any, states: int) -> None:
         """Say what the agent observed in each state: a list, or who numbers it."""
-        self._told, self._states, self._numbers = own, states, None
+        self._observed, self._states, self._numbers = observations, states, None
 
     @property
     def observations(self) -> list[Any] | None:
         """What the agent observed in learning, by the number of the state; None for a policy of a game's own states."""
-        return None if self._told is None else document.as_list(self._told, self._states)
+        return None if self._observed is None else as_list(self._observed, self._states)
 
     def number(self, observation: Any) -> int | None:
         """Return the number of the state in which the agent observes this; None if it never did in learning.
@@ -337,15 +495,15 @@ class Part:
         (1, None)
         """
         if self._numbers is None:
-            own = self.observations
-            if own is None:
+            observations = self.observations
+            if observations is None:
                 raise TacitError(
                     "this part does not say what its agent observes: policies learned in an environment do, from "
                     "tacit.learn or a file, where all that is observed are numbers, text, and lists of them"
                 )
-            self._numbers = document.numbers(own)
+            self._numbers = number_observations(observations)
         try:
-            return self._numbers.get(document.key(observation))
+            return self._numbers.get(observation_key(observation))
         except TacitError:
             return None
 
@@ -365,7 +523,7 @@ class Part:
         """Set what an episode begins with."""
 
     def act(self, h: int, s: int | None) -> int:
-        """Return the action at step h in state s; with None, a state that is not known, one that is drawn evenly."""
+        """Return the action at step h in state s; with None, a state that is not known, one that is drawn uniformly."""
         raise NotImplementedError
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
@@ -373,7 +531,7 @@ class Part:
         return self.act(h, s)
 
     def stray(self, h: int) -> int:
-        """Return an action, evenly drawn, in a state that the policy does not know; it is lost from there on."""
+        """Return an action, drawn uniformly, in a state that the policy does not know; it is lost from there on."""
         u = self._step(h)
         self._lose()
         return int(u * self._size)
@@ -396,8 +554,8 @@ def in_order(h: int, expected: int, horizon: int) -> int:
     if h != expected or type(h) is not int or h >= horizon:
         h = check.integer("h", h, least=0, most=horizon - 1)
         if h != expected:
-            told = "begin(seed) comes next" if expected == horizon else f"step {expected} comes next"
-            raise TacitError(f"h is {h}; a part plays the steps of an episode in order, once each, and {told}")
+            expectation = "begin(seed) comes next" if expected == horizon else f"step {expected} comes next"
+            raise TacitError(f"h is {h}; a part plays the steps of an episode in order, once each, and {expectation}")
     return h + 1
 
 

@@ -5,7 +5,7 @@ and on nothing else, so a run is a graph: its nodes are the indices before each 
 drawn from as a whole, so a run can hold at most as many indices at (h, s) as (h, s) had stages: the size depends on M,
 H, S and the logarithm of the number of episodes. (With the rule "rate" there are no stages, and a run holds more: it
 grows with the number of states that can be met on the way.) Nodes from which everybody plays the same to the end are
-kept once. Played, the policy draws m evenly.
+kept once. Played, the policy draws m uniformly.
 
 Agents with a record each are held by no certificate, so with "rate" their indices are rounded up to the ends of stages,
 1, 2, …, H, and then each larger by 1/H: what is played is a mixture over visits up to 1/H more recent, and the size
@@ -20,8 +20,8 @@ As JSON the graph is
     nodes   for each node an object from a state to a row [next node, agent 0's probabilities, agent 1's, …]
 
 A row has all but the last probability of each agent, as the shortest decimals that give the same 32-bit floats again.
-Node 0 has no rows: from there on everybody plays evenly. Where agents saw different things each has nodes of its own: a
-run then starts from a list of nodes, one for each agent, and of a row only the probabilities of its agent count.
+Node 0 has no rows: from there on all agents play uniformly. Where agents saw different things, each has nodes of its
+own: a run then starts from a list of nodes, one for each agent, and of a row only its agent's probabilities count.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ from tacit.core import check, files, memory, streams
 from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Owned, freeze
 from tacit.core.types import IntArray
-from tacit.policies import document
-from tacit.policies.base import Part, Policy, draw
+from tacit.policies.base import Part, Policy, draw, list_of
 from tacit.policies.recorded import (
     MOST,
     RecordedPolicy,
@@ -74,7 +73,7 @@ class DeployedPolicy(Policy):
     ----------
     row : int array [R]
         node·S + s, ascending, for each node and each state that has something to play there. Nodes count from 1 without
-        a gap; node 0 has no rows, and whoever comes to it plays evenly to the end of the episode.
+        a gap; node 0 has no rows, and an agent that reaches it plays uniformly to the end of the episode.
     following : int array [R]
         The next node.
     stored : float32 array [R, Σ_i (A_i − 1)]
@@ -93,7 +92,7 @@ class DeployedPolicy(Policy):
     DeployedPolicy(2 agents, 3 runs, ...)
     """
 
-    said, kinds = "a deployed policy", ("thinned",)
+    said, kinds = "a deployed policy", ("deployed",)
     horizon: int
 
     def __init__(
@@ -139,8 +138,8 @@ class DeployedPolicy(Policy):
     def check_fits(self, game: Game) -> None:
         """Raise unless all agents share the nodes, of the game's states, actions and horizon."""
         if self.first.ndim == 2:
-            told = f"{self!r} has nodes for each agent, since they saw different things"
-            raise TacitError(f"{told}; tacit.exploit measures it by play")
+            reason = f"{self!r} has nodes for each agent, since they saw different things"
+            raise TacitError(f"{reason}; tacit.exploit measures it by play")
         super().check_fits(game)
 
     def _restrict(self, agent: int) -> DeployedPolicy:
@@ -165,8 +164,8 @@ class DeployedPolicy(Policy):
 
     def rows(self, k: IntArray, h: int) -> npt.NDArray[Any]:
         """Return what is stored in some rows, [len(k), Σ(A_i − 1)]; the step follows from them."""
-        found: npt.NDArray[Any] = self.stored[k]
-        return found
+        stored_rows: npt.NDArray[Any] = self.stored[k]
+        return stored_rows
 
     def find(self, node: int, s: int) -> int:
         """Return the place of the row of a node and a state, or −1 where play has left the record."""
@@ -175,14 +174,14 @@ class DeployedPolicy(Policy):
         return place if place < len(self.row) and self.row[place] == key else -1
 
     def _arrays(self) -> dict[str, Any]:
-        return {"kind": np.array("thinned"), **{key: getattr(self, key) for key in KEYS}}
+        return {"kind": np.array("deployed"), **{key: getattr(self, key) for key in KEYS}}
 
     def _content(self, path: object, shown: Sequence[int]) -> tuple[str, str, dict[str, Any]]:
         if self.first.ndim == 2 and len(shown) < self.agents:
             return self._restrict(shown[0])._content(path, [0])
-        own = [columns(self.actions)[i] for i in shown]
-        nodes = dump_nodes(self.row, self.following, self.stored, states=self.states, columns=own)
-        return "thinned", PLAY, {"horizon": self.horizon, "runs": self.first.tolist(), "nodes": nodes}
+        agent_columns = [columns(self.actions)[i] for i in shown]
+        nodes = dump_nodes(self.row, self.following, self.stored, states=self.states, columns=agent_columns)
+        return "deployed", PLAY, {"horizon": self.horizon, "runs": self.first.tolist(), "nodes": nodes}
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
@@ -232,7 +231,7 @@ class DeployedPart(Part):
         self.node = 0
 
     def act(self, h: int, s: int | None) -> int:
-        """Return the action at step h in state s, evenly drawn with None; steps come in order."""
+        """Return the action at step h in state s, drawn uniformly with None; steps come in order."""
         if s is None:
             return self.stray(h)
         policy = self.policy
@@ -266,15 +265,15 @@ def _deploy_shared(policy: RecordedPolicy, starts: int, seed: int, grid: IntArra
         rows[after >= 0] = policy.record.rows(after[after >= 0], h)
         table = np.concatenate([following, np.where(following < 0, 0.0, rows)], axis=2)
         different, which = np.unique(table, axis=0, return_inverse=True)
-        held = different[..., 0] >= 0
-        known = held.any(axis=1)
-        number = np.where(known, nodes + np.cumsum(known), 0)
-        n, s = np.nonzero(held)
+        occupied = different[..., 0] >= 0
+        nonempty = occupied.any(axis=1)
+        number = np.where(nonempty, nodes + np.cumsum(nonempty), 0)
+        n, s = np.nonzero(occupied)
         row.append(number[n] * policy.states + s)
-        content.append(different[held])
-        node, nodes = number[which.ravel()], nodes + int(known.sum())
+        content.append(different[occupied])
+        node, nodes = number[which.ravel()], nodes + int(nonempty.sum())
     following, stored = np.split(np.concatenate(content), [1], axis=1)
-    made = DeployedPolicy(
+    deployed = DeployedPolicy(
         np.concatenate(row),
         following[:, 0].astype(np.int64),
         stored,
@@ -283,8 +282,8 @@ def _deploy_shared(policy: RecordedPolicy, starts: int, seed: int, grid: IntArra
         states=policy.states,
         horizon=policy.horizon,
     )
-    made.observations = policy.observations
-    return made
+    deployed.observations = policy.observations
+    return deployed
 
 
 def _deploy_each(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
@@ -295,16 +294,16 @@ def _deploy_each(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPoli
     if policy.rule == "rate":
         ends = np.cumsum(stage_lengths(policy.horizon, policy.episodes))
         grid = np.concatenate([np.arange(policy.horizon), ends[ends < policy.episodes], [policy.episodes]])
-    for own, place in zip(policy.records, columns(policy.actions), strict=True):
-        made = _deploy_shared(RecordedPolicy.of_records([own], start=policy.start), starts, seed, grid)
-        node, s = np.divmod(made.row, made.states)
+    for record, place in zip(policy.records, columns(policy.actions), strict=True):
+        part = _deploy_shared(RecordedPolicy.of_records([record], start=policy.start), starts, seed, grid)
+        node, s = np.divmod(part.row, part.states)
         row.append((node + nodes) * policy.states + s)
-        following.append(np.where(made.following > 0, made.following + nodes, 0))
-        stored.append(np.zeros((len(made.row), width), dtype=np.float32))
-        stored[-1][:, place] = made.stored
-        first.append(np.where(made.first > 0, made.first + nodes, 0))
-        nodes += made.nodes - 1
-    found = DeployedPolicy(
+        following.append(np.where(part.following > 0, part.following + nodes, 0))
+        stored.append(np.zeros((len(part.row), width), dtype=np.float32))
+        stored[-1][:, place] = part.stored
+        first.append(np.where(part.first > 0, part.first + nodes, 0))
+        nodes += part.nodes - 1
+    deployed = DeployedPolicy(
         np.concatenate(row),
         np.concatenate(following),
         np.concatenate(stored),
@@ -313,8 +312,8 @@ def _deploy_each(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPoli
         states=policy.states,
         horizon=policy.horizon,
     )
-    found.observations = policy.observations
-    return found
+    deployed.observations = policy.observations
+    return deployed
 
 
 def _follow(
@@ -329,16 +328,16 @@ def _follow(
     numbers = rng.random((starts, policy.horizon))
     run, met = np.arange(starts), []
     for h in range(policy.horizon):
-        held = memory.floats(len(run), policy.states, _FLOATS + sum(policy.actions))
-        memory.require(held, f"a deployed policy of {starts} runs (fewer starts make it smaller)")
+        size = memory.floats(len(run), policy.states, _FLOATS + sum(policy.actions))
+        memory.require(size, f"a deployed policy of {starts} runs (fewer starts make it smaller)")
         m, k = np.repeat(run, policy.states), np.repeat(index, policy.states)
         s = np.tile(np.arange(policy.states), len(run))
         after = policy.record.earlier(h, k, s, numbers[m, h])
-        kept = after >= 0
-        onto = grid[np.searchsorted(grid, after[kept])]
-        pairs, place = np.unique(np.stack([m[kept], onto]), axis=1, return_inverse=True)
+        ongoing = after >= 0
+        onto = grid[np.searchsorted(grid, after[ongoing])]
+        pairs, place = np.unique(np.stack([m[ongoing], onto]), axis=1, return_inverse=True)
         onward = np.full(after.shape, -1)
-        onward[kept] = place.ravel()
+        onward[ongoing] = place.ravel()
         met.append((after.reshape(-1, policy.states), onward.reshape(-1, policy.states)))
         run, index = pairs
     return met
@@ -352,15 +351,15 @@ def dump_nodes(
     shortest = stored.astype(str).astype(np.float64).tolist()
     for key, after, probs in zip(row.tolist(), following.tolist(), shortest, strict=True):
         node, s = divmod(key, states)
-        nodes[node][str(s)] = [after, *(probs[own] for own in columns)]
+        nodes[node][str(s)] = [after, *(probs[agent_columns] for agent_columns in columns)]
     return nodes
 
 
 def read_nodes(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a `DeployedPolicy`."""
     states, horizon = (check.integer(key, content.get(key), least=1, most=MOST) for key in ("states", "horizon"))
-    actions = check_actions(document.entries(content, "actions"))
-    nodes = document.entries(content, "nodes")
+    actions = check_actions(list_of(content, "actions"))
+    nodes = list_of(content, "nodes")
     last = len(nodes) - 1
     rows: list[tuple[int, int, list[float]]] = []
     for n, node in enumerate(nodes):
@@ -378,7 +377,7 @@ def read_nodes(content: Mapping[str, Any]) -> dict[str, Any]:
     rows.sort(key=lambda one: one[0])
     runs = [
         [check.integer(f"runs[{m}]", one, least=0, most=last) for one in (node if isinstance(node, list) else [node])]
-        for m, node in enumerate(document.entries(content, "runs"))
+        for m, node in enumerate(list_of(content, "runs"))
     ]
     apart = any(isinstance(node, list) for node in content["runs"])
     if any(len(node) != (len(actions) if apart else 1) for node in runs):
@@ -404,9 +403,9 @@ def _state(name: str, text: str, states: int) -> int:
 
 def _probabilities(name: str, lists: Sequence[Any], actions: Sequence[int]) -> list[float]:
     """Return the agents' probabilities, one after the other."""
-    found: list[float] = []
-    for i, (own, size) in enumerate(zip(lists, actions, strict=True)):
-        if not isinstance(own, list) or len(own) != size - 1:
-            raise TacitError(f"{name}[{1 + i}] is {brief(own)}; it must be a list of {size - 1} probabilities")
-        found += [check.real(f"{name}[{1 + i}][{a}]", p, least=0, most=1) for a, p in enumerate(own)]
-    return found
+    probs: list[float] = []
+    for i, (row, size) in enumerate(zip(lists, actions, strict=True)):
+        if not isinstance(row, list) or len(row) != size - 1:
+            raise TacitError(f"{name}[{1 + i}] is {brief(row)}; it must be a list of {size - 1} probabilities")
+        probs += [check.real(f"{name}[{1 + i}][{a}]", p, least=0, most=1) for a, p in enumerate(row)]
+    return probs

@@ -15,8 +15,7 @@ from tacit.core.display import count, times
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.memory import Owned, refuse_masked
 from tacit.core.types import FloatArray
-from tacit.policies import document
-from tacit.policies.base import Part, Policy, check_game
+from tacit.policies.base import Part, Policy, check_game, list_of, plain, read_observations
 
 if TYPE_CHECKING:
     from tacit.games.protocol import Game
@@ -68,30 +67,30 @@ class MarkovPolicy(Policy):
             )
             if not each:
                 raise TacitError("probs is empty; a product policy has one array [H, S, A_i] for each agent")
-            self.probs = tuple([_check_own(i, own) for i, own in enumerate(each)])
-            self.actions = tuple([own.shape[2] for own in self.probs])
+            self.probs = tuple([_check_own(i, table) for i, table in enumerate(each)])
+            self.actions = tuple([table.shape[2] for table in self.probs])
         else:
             self.probs = (_check_joint(probs),)
             self.actions = self.probs[0].shape[2:]
         self.agents = len(self.actions)
         self.steps, self.states = self.probs[0].shape[:2]
         self.horizon = None if self.steps == 1 else self.steps
-        for i, own in enumerate(self.probs):
-            if own.shape[:2] != (self.steps, self.states):
+        for i, table in enumerate(self.probs):
+            if table.shape[:2] != (self.steps, self.states):
                 raise TacitError(
-                    f"probs[{i}] has shape {own.shape} and probs[0] {self.probs[0].shape}; "
+                    f"probs[{i}] has shape {table.shape} and probs[0] {self.probs[0].shape}; "
                     f"all agents must have the same steps and states"
                 )
         if observations is not None:
-            told = {"observations": document.plain(observations)}
-            self.observations = document.read_observations(told, self.agents, self.states)
+            content = {"observations": plain(observations)}
+            self.observations = read_observations(content, self.agents, self.states)
             most = max(map(len, self.observations or ()), default=0)
             if most < self.states:
                 raise TacitError(f"observations has {most} entries for {self.states} states; each state needs one")
 
     @classmethod
     def uniform(cls, game: Game) -> MarkovPolicy:
-        """Every agent draws evenly from its actions, always."""
+        """Every agent draws uniformly from its actions, always."""
         check_game(game)
         return cls([Owned(np.full((1, game.states, a), 1 / a)) for a in game.actions])
 
@@ -116,8 +115,8 @@ class MarkovPolicy(Policy):
         >>> tacit.MarkovPolicy.shared([[[0.5, 0.5]]], agents=1000)
         MarkovPolicy(product, 1000 agents, 1 state, 2^1000 actions, the same at every step)
         """
-        own = cls([probs]).probs[0]
-        return cls([Owned(own)] * check.integer("agents", agents))
+        table = cls([probs]).probs[0]
+        return cls([Owned(table)] * check.integer("agents", agents))
 
     @classmethod
     def deterministic(cls, choices: Sequence[npt.ArrayLike], actions: Sequence[int]) -> MarkovPolicy:
@@ -128,7 +127,7 @@ class MarkovPolicy(Policy):
         array([[[0., 1.]]])
         """
         refuse_masked("choices", check.list_of("choices", choices, "arrays [H, S], one for each agent"))
-        check.list_of("actions", actions, "numbers of actions, one for each agent")
+        actions = check.list_of("actions", actions, "numbers of actions, one for each agent")
         try:
             tables = [np.asarray(table) for table in choices]
         except ValueError:
@@ -137,18 +136,18 @@ class MarkovPolicy(Policy):
         if len(tables) != len(actions):
             raise TacitError(f"choices has {len(tables)} tables and actions {len(actions)} entries; one for each agent")
         for i, (table, a) in enumerate(zip(tables, actions, strict=True)):
-            whole = table.ndim == 2 and table.size and table.dtype.kind in "iu"
-            if not whole or table.min() < 0 or table.max() >= a:
+            is_table = table.ndim == 2 and table.size and table.dtype.kind in "iu"
+            if not is_table or table.min() < 0 or table.max() >= a:
                 raise TacitError(f"choices[{i}] is {brief(table)}; it must be an array [H, S] of actions 0 to {a - 1}")
         probs = [memory.zeros((*table.shape, a), "the policy") for table, a in zip(tables, actions, strict=True)]
-        for own, table in zip(probs, tables, strict=True):
-            np.put_along_axis(own, table[..., None].astype(np.int64), 1.0, axis=2)
-        return cls([Owned(own) for own in probs])
+        for table_probs, table in zip(probs, tables, strict=True):
+            np.put_along_axis(table_probs, table[..., None].astype(np.int64), 1.0, axis=2)
+        return cls([Owned(table_probs) for table_probs in probs])
 
     def at(self, h: int) -> tuple[FloatArray, ...]:
         """Return the distributions of step h: [S, A_i] for each agent, or one [S, A_1, …, A_N]."""
         step = check.integer("h", h, least=0, most=self.steps - 1) if self.steps > 1 else 0
-        return tuple([own[step] for own in self.probs])
+        return tuple([table[step] for table in self.probs])
 
     def joint(self, h: int) -> FloatArray:
         """Return the joint distribution of step h, [S, A_1, …, A_N]."""
@@ -157,8 +156,8 @@ class MarkovPolicy(Policy):
             return rows[0]
         memory.require(memory.floats(self.states, math.prod(self.actions)), "the joint distribution of one step")
         joint = rows[0]
-        for own in rows[1:]:
-            joint = joint[..., None] * own.reshape(self.states, *[1] * (joint.ndim - 1), -1)
+        for row in rows[1:]:
+            joint = joint[..., None] * row.reshape(self.states, *[1] * (joint.ndim - 1), -1)
         return joint
 
     def as_product(self) -> MarkovPolicy:
@@ -176,15 +175,15 @@ class MarkovPolicy(Policy):
         check.integer("seed", seed, least=0)
         return self
 
-    def stretch(self) -> MarkovPolicy:
-        """Return a stationary policy as it is played in a `TabularGame.stretch`: evenly in its last state, "over".
+    def to_random_horizon(self) -> MarkovPolicy:
+        """Return a stationary policy for `TabularGame.to_random_horizon`: uniform in its last state, "over".
 
         >>> import tacit
-        >>> tacit.MarkovPolicy([[[[1.0, 0.0]]]]).stretch().probs[0].tolist()
+        >>> tacit.MarkovPolicy([[[[1.0, 0.0]]]]).to_random_horizon().probs[0].tolist()
         [[[1.0, 0.0], [0.5, 0.5]]]
         """
-        even = [np.full((len(own), 1, *own.shape[2:]), 1 / np.prod(own.shape[2:])) for own in self.probs]
-        tables = [Owned(np.concatenate(pair, axis=1)) for pair in zip(self.probs, even, strict=True)]
+        uniform = [np.full((len(table), 1, *table.shape[2:]), 1 / np.prod(table.shape[2:])) for table in self.probs]
+        tables = [Owned(np.concatenate(pair, axis=1)) for pair in zip(self.probs, uniform, strict=True)]
         return MarkovPolicy(tables if self.product else tables[0])
 
     def marginal(self, agent: int) -> FloatArray:
@@ -193,8 +192,8 @@ class MarkovPolicy(Policy):
         if self.product:
             return self.probs[i]
         others = tuple(2 + j for j in range(self.agents) if j != i)
-        own: FloatArray = self.probs[0].sum(axis=others)
-        return own
+        table: FloatArray = self.probs[0].sum(axis=others)
+        return table
 
     def _part(self, agent: int) -> MarkovPart:
         return MarkovPart(self.probs[agent if self.product else 0], agent, correlated=not self.product)
@@ -219,13 +218,13 @@ class MarkovPolicy(Policy):
         tables = set(arrays) - {"kind", "observations"}
         keys = [f"probs_{i}" for i in range(len(tables))]
         if not keys or set(keys) != tables:
-            found = one_line(", ".join(sorted(arrays)), 200) or "nothing"
-            raise TacitError(f"it has no probs and no probs_0 (it has {found})")
+            names = one_line(", ".join(sorted(arrays)), 200) or "nothing"
+            raise TacitError(f"it has no probs and no probs_0 (it has {names})")
         return cls([Owned(arrays[key]) for key in keys])
 
     @classmethod
     def _from_content(cls, content: Mapping[str, Any]) -> Self:
-        actions, probs = document.entries(content, "actions"), document.entries(content, "probs")
+        actions, probs = list_of(content, "actions"), list_of(content, "probs")
         if content["kind"] == "product":
             policy = cls(probs)
         else:
@@ -276,7 +275,7 @@ class MarkovPart(Part):
         self.table = None if correlated else probs
 
     def act(self, h: int, s: int | None) -> int:
-        """Return the action at step h in state s; with None, evenly drawn."""
+        """Return the action at step h in state s; with None, drawn uniformly."""
         if s is None:
             return self.stray(h)
         if type(s) is not int or not 0 <= s < self.states:
@@ -292,7 +291,7 @@ class MarkovPart(Part):
         return bisect_right(row, shared) // self._below % self._size
 
     def stray(self, h: int) -> int:
-        """Return an action, evenly drawn; the common number is drawn too, so that all stay together."""
+        """Return an action, drawn uniformly; the common number is drawn too, so that all stay together."""
         if self.horizon is None and self._correlated and self._common is not None:
             self._stream.random()
         return super().stray(h)
@@ -306,16 +305,16 @@ def check_policy(policy: object, *, product: str = "") -> None:
         raise TacitError(f"{product} needs a product policy, and this one is correlated")
 
 
-def _check_own(i: int, given: npt.ArrayLike | Owned[Any]) -> FloatArray:
-    own = check.array(f"probs[{i}]", given)
-    if own.ndim != 3 or 0 in own.shape:
-        raise TacitError(f"probs[{i}] has shape {own.shape}; each agent's array must be [H, S, A_i]")
-    check.distributions(f"probs[{i}]", own, ["h", "s", "a"], over="actions")
-    return own
+def _check_own(i: int, probs: npt.ArrayLike | Owned[Any]) -> FloatArray:
+    table = check.array(f"probs[{i}]", probs)
+    if table.ndim != 3 or 0 in table.shape:
+        raise TacitError(f"probs[{i}] has shape {table.shape}; each agent's array must be [H, S, A_i]")
+    check.distributions(f"probs[{i}]", table, ["h", "s", "a"], over="actions")
+    return table
 
 
-def _check_joint(given: Any) -> FloatArray:
-    joint = check.array("probs", given)
+def _check_joint(probs: Any) -> FloatArray:
+    joint = check.array("probs", probs)
     if joint.ndim < 3 or 0 in joint.shape:
         raise TacitError(
             f"probs has shape {joint.shape}; one array is a correlated policy [H, S, A_1, …, A_N], "

@@ -2,7 +2,7 @@
 
 The policy is made of recorded visits. Played, it draws an episode k, the hidden index, and at each step h in state s
 
-1. draws an earlier visit of (h, s) from those whose average was in force before episode k: evenly from the visits of
+1. draws an earlier visit of (h, s) from those whose average was in force before episode k: uniformly from the visits of
    the last stage that had ended or, for V-learning with the rate α_t, visit j of t with probability α_t^j;
 2. sets k to the episode of that visit, and
 3. draws every agent's action from the distribution that the agent had at that visit.
@@ -19,7 +19,7 @@ with one record; no theorem bounds the gap, `tacit.exploit` measures it.
 
 Deviations: [Mao2022, Alg. 2] acts before it draws j and lets j range over the running stage; the proof needs the order
 and the range above: V^{π̄_h^k}(s) = (1/ň)·Σ_j D_{μ^{l_j}}(r + P·V^{π̄_{h+1}^{l_j}}). Where no stage has ended before
-episode k the paper leaves the policy open; here all agents play evenly from there to the end of the episode.
+episode k the paper leaves the policy open; here all agents play uniformly from there to the end of the episode.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ class Visits(Sealed):
         visited = freeze("visited", visited)
         if visited.ndim != 2 or 0 in visited.shape or visited.dtype.kind not in "iu":
             raise TacitError(f"visited has shape {visited.shape} of {visited.dtype}; it must be whole numbers [K, H]")
-        made = cls(stored, visited.shape, actions=actions, states=states, rule=rule)
-        made.visited = visited
-        made._check_stored(visited.shape, "[K, H, Σ(A_i − 1)]")
+        visits = cls(stored, visited.shape, actions=actions, states=states, rule=rule)
+        visits.visited = visited
+        visits._check_stored(visited.shape, "[K, H, Σ(A_i − 1)]")
         least, most = 0 if visited.dtype.kind == "u" else int(visited.min()), int(visited.max())
-        if least < 0 or most >= made.states:
+        if least < 0 or most >= visits.states:
             wrong = least if least < 0 else most
-            raise TacitError(f"visited has a state {wrong}; states go from 0 to {made.states - 1}")
-        return made
+            raise TacitError(f"visited has a state {wrong}; states go from 0 to {visits.states - 1}")
+        return visits
 
     @classmethod
     def chosen(
@@ -105,26 +105,26 @@ class Visits(Sealed):
         episodes: int,
     ) -> Visits:
         """Hold some visits of each stage [V], ordered by cell, then by episode, and their distributions."""
-        made = cls(stored, (episodes, horizon), actions=actions, states=states, rule="stage")
+        visits = cls(stored, (episodes, horizon), actions=actions, states=states, rule="stage")
         cell, stage, episode, until = (
             check_whole(name, array)
             for name, array in (("cell", cell), ("stage", stage), ("episode", episode), ("until", until))
         )
-        made._check_stored((len(cell),), "[V, Σ(A_i − 1)]")
+        visits._check_stored((len(cell),), "[V, Σ(A_i − 1)]")
         for name, array in (("stage", stage), ("episode", episode), ("until", until)):
             if array.shape != cell.shape:
                 raise TacitError(f"{name} has {len(array)} entries, and cell has {len(cell)}")
         if len(cell):
-            made._check_order(cell, stage, episode, until)
-        made.stage, made.until = stage, until
-        made.__dict__["keys"] = freeze("keys", Owned(cell * made.episodes + episode))
-        return made
+            visits._check_order(cell, stage, episode, until)
+        visits.stage, visits.until = stage, until
+        visits.__dict__["keys"] = freeze("keys", Owned(cell * visits.episodes + episode))
+        return visits
 
     def _check_stored(self, grid: tuple[int, ...], said: str) -> None:
-        shape, found = (*grid, sum(self.actions) - len(self.actions)), self.stored
-        if found.shape != shape or found.dtype.kind != "f":
+        shape, stored = (*grid, sum(self.actions) - len(self.actions)), self.stored
+        if stored.shape != shape or stored.dtype.kind != "f":
             raise TacitError(
-                f"stored has shape {found.shape} of {found.dtype}; it must be floats of shape {shape}: {said}"
+                f"stored has shape {stored.shape} of {stored.dtype}; it must be floats of shape {shape}: {said}"
             )
         check_stored(self.stored, self.actions)
 
@@ -143,14 +143,27 @@ class Visits(Sealed):
 
     # the order of visits ---------------------------------------------------------------------------------------------
 
+    @property
+    def visit_count(self) -> int:
+        """Number of recorded visits, V."""
+        return len(self.keys) if self.visited is None else self.visited.size
+
     @cached_property
     def keys(self) -> IntArray:
         """cell·K + episode of each visit, ascending: [V]."""
         assert self.visited is not None
-        keys: IntArray = self.visited.T.astype(np.int64) * self.episodes + np.arange(self.episodes)
-        keys += (np.arange(self.horizon) * self.states * self.episodes)[:, None]
-        keys.sort(axis=1)
-        return keys.ravel()
+        states = np.ascontiguousarray(self.visited.T, dtype=np.min_scalar_type(self.states - 1))
+        keys: IntArray = np.argsort(states, axis=1, kind="stable").ravel()  # small numbers are sorted by counting
+        keys += np.repeat(np.arange(self.horizon * self.states) * self.episodes, np.diff(self.edges))
+        return keys
+
+    @cached_property
+    def edges(self) -> IntArray:
+        """Where the visits of each cell begin in `keys`, and where the last ones end: [H·S + 1]."""
+        if self.visited is None:
+            return np.searchsorted(self.keys, np.arange(self.horizon * self.states + 1) * self.episodes)
+        visits = np.concatenate([np.bincount(states, minlength=self.states) for states in self.visited.T])
+        return np.concatenate([[0], np.cumsum(visits)])
 
     @cached_property
     def stages(self) -> Stages:
@@ -159,11 +172,11 @@ class Visits(Sealed):
 
     def _stages_by_length(self) -> Stages:
         """Cut the visits of each cell into stages of the theory's lengths."""
-        _, first, number = np.unique(self.keys // self.episodes, return_index=True, return_counts=True)
+        number = np.diff(self.edges)
         lengths = stage_lengths(self.horizon, int(number.max()))
         ends = np.cumsum(lengths)
         which, j = np.nonzero(number[:, None] >= ends)
-        end = first[which] + ends[j]
+        end = self.edges[which] + ends[j]
         return Stages(end - lengths[j], end, self.keys[end - 1])
 
     def _stages_as_given(self) -> Stages:
@@ -180,8 +193,8 @@ class Visits(Sealed):
     def stage_ends(self, h: int, s: int) -> tuple[IntArray, IntArray]:
         """Return for each stage of (h, s) how many visits there are up to its end, and in which episode it ended."""
         base = (h * self.states + s) * self.episodes
-        own = slice(*np.searchsorted(self.stages.key, [base, base + self.episodes]))
-        return self.stages.end[own] - np.searchsorted(self.keys, base), self.stages.key[own] - base
+        ended = slice(*np.searchsorted(self.stages.key, [base, base + self.episodes]))
+        return self.stages.end[ended] - np.searchsorted(self.keys, base), self.stages.key[ended] - base
 
     def earlier(self, h: int, k: IntArray, s: IntArray, u: FloatArray) -> IntArray:
         """Draw, for each index k in state s, the episode of an earlier visit of (h, s); −1 where there is none."""
@@ -191,13 +204,15 @@ class Visits(Sealed):
         if self.rule == "rate":
             first = np.searchsorted(self.keys, base)
             before = np.searchsorted(self.keys, base + k) - first  # visits of (h, s) before episode k
-            place, known = first + draw_by_rate(self.horizon, before, u), before > 0
+            place, exists = first + draw_by_rate(self.horizon, before, u), before > 0
         else:
             last = np.searchsorted(self.stages.key, base + k) - 1  # the last stage that had ended before episode k
-            begin, end, key = (own[np.maximum(last, 0)] if len(own) else np.zeros_like(last) for own in self.stages)
-            place, known = begin + (u * (end - begin)).astype(np.int64), (last >= 0) & (key >= base) & (end > begin)
+            begin, end, key = (
+                field[np.maximum(last, 0)] if len(field) else np.zeros_like(last) for field in self.stages
+            )
+            place, exists = begin + (u * (end - begin)).astype(np.int64), (last >= 0) & (key >= base) & (end > begin)
         place = np.minimum(place, len(self.keys) - 1)
-        return np.where(known & (k >= 0), self.keys[place] - base, -1)
+        return np.where(exists & (k >= 0), self.keys[place] - base, -1)
 
     def earlier_one(self, h: int, k: int, s: int, u: float) -> int:
         """Draw as `earlier` for a single index: on plain numbers, which cost less than arrays."""
@@ -232,8 +247,8 @@ class Visits(Sealed):
             every: npt.NDArray[Any] = self.stored[np.asarray(k), h]
             return every
         step, order = self._by_step
-        found: npt.NDArray[Any] = self.stored[order[np.searchsorted(step, h * self.episodes + np.asarray(k))]]
-        return found
+        rows: npt.NDArray[Any] = self.stored[order[np.searchsorted(step, h * self.episodes + np.asarray(k))]]
+        return rows
 
     def distributions(self, agent: int, k: npt.ArrayLike, h: int) -> FloatArray:
         """Return agent i's distributions [len(k), A_i] at step h of the episodes k."""
@@ -241,7 +256,7 @@ class Visits(Sealed):
         return restore(self.rows(k, h)[..., columns(self.actions)[i]])
 
     def draw(self, agent: int, k: IntArray, h: int, u: FloatArray) -> IntArray:
-        """Draw agent i's actions at step h from its distributions of the episodes k (evenly where k is −1)."""
+        """Draw agent i's actions at step h from its distributions of the episodes k (uniformly where k is −1)."""
         probs = np.full((len(k), self.actions[agent]), 1.0 / self.actions[agent])
         probs[k >= 0] = self.distributions(agent, k[k >= 0], h)
         actions: IntArray = (u[:, None] >= np.cumsum(probs, axis=1)[:, :-1]).sum(axis=1)
@@ -256,12 +271,12 @@ def check_actions(actions: object) -> tuple[int, ...]:
     return tuple([check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(each)])
 
 
-def check_whole(name: str, given: Any) -> IntArray:
+def check_whole(name: str, numbers: Any) -> IntArray:
     """Return whole numbers [V] from 0 on as an array that nobody can write to."""
-    refuse_masked(name, given)
-    array = np.asarray(given)
-    whole = array.dtype.kind in "iu" or (array.dtype.kind == "f" and (array == np.floor(array)).all())
-    if array.ndim != 1 or not whole or (array.size and (array.min() < 0 or float(array.max()) >= 2**62)):
+    refuse_masked(name, numbers)
+    array = np.asarray(numbers)
+    integral = array.dtype.kind in "iu" or (array.dtype.kind == "f" and (array == np.floor(array)).all())
+    if array.ndim != 1 or not integral or (array.size and (array.min() < 0 or float(array.max()) >= 2**62)):
         raise TacitError(f"{name} has shape {array.shape} of {array.dtype}; it must be whole numbers [V] from 0")
     return freeze(name, array, np.int64)
 
@@ -294,8 +309,11 @@ def check_stored(stored: npt.NDArray[Any], actions: Sequence[int]) -> None:
     """Raise unless `stored` [..., Σ_i (A_i − 1)] has the distributions of all agents."""
     if stored.size and not (stored.min() >= 0 and stored.max() <= 1):
         raise TacitError(f"stored has a probability outside [0, 1]: {float(stored.min())} or {float(stored.max())}")
-    for i, own in enumerate(columns(actions)):
-        if own.stop - own.start > 1 and stored[..., own].sum(axis=-1, dtype=np.float64).max(initial=0.0) > 1 + 1e-6:
+    for i, agent_columns in enumerate(columns(actions)):
+        if (
+            agent_columns.stop - agent_columns.start > 1
+            and stored[..., agent_columns].sum(axis=-1, dtype=np.float64).max(initial=0.0) > 1 + 1e-6
+        ):
             raise TacitError(f"stored has probabilities of agent {i} that sum to more than 1")
 
 
@@ -319,7 +337,7 @@ def restore_agents(rows: npt.NDArray[Any], actions: Sequence[int]) -> list[Float
     """Return every agent's distributions [n, A_i] from rows [n, Σ(A_i − 1)] of what is stored."""
     if len(set(actions)) == 1:  # all at once
         return list(np.moveaxis(restore(rows.reshape(len(rows), len(actions), actions[0] - 1)), 1, 0))
-    return [restore(rows[:, own]) for own in columns(actions)]
+    return [restore(rows[:, agent_columns]) for agent_columns in columns(actions)]
 
 
 def draw_by_rate(horizon: int, visits: IntArray, u: FloatArray) -> IntArray:
@@ -364,15 +382,6 @@ def draw_one_by_rate(horizon: int, visits: int, u: float) -> int:
 STARTS = ("average", "recent")
 
 
-def take_start(name: str) -> str:
-    """Return the name of a start or of a candidate; "latest" is what "recent" was called before.
-
-    >>> take_start("latest")
-    'recent'
-    """
-    return "recent" if name == "latest" else name
-
-
 #: What a `.npz` holds of every visit, or of some of each stage; the first five of these are arrays [V, …].
 _GRID = ("visited", "stored", "actions", "states", "rule", "start")
 _VISITS = ("cell", "stage", "episode", "until", "stored", "actions", "states", "horizon", "episodes", "start")
@@ -392,8 +401,7 @@ class RecordedPolicy(Policy):
     rule : {"stage", "rate"}
         How an earlier visit is drawn.
     start : {"average", "recent"}
-        With which episode an episode of play begins: one drawn evenly from all, as in the paper, or what the last one
-        left behind.
+        The hidden index that play begins with: drawn uniformly from all episodes, as in the paper, or the last one.
 
     Attributes
     ----------
@@ -409,11 +417,12 @@ class RecordedPolicy(Policy):
     --------
     >>> import numpy as np
     >>> import tacit
-    >>> tacit.RecordedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
+    >>> visited, stored = np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32)
+    >>> tacit.policies.RecordedPolicy(visited, stored, actions=[2, 2], states=1)
     RecordedPolicy(2 agents, 1 state, 2×2 actions, horizon 1, from 4 episodes)
     """
 
-    said, kinds = "a recorded policy", ("certified", "sampled", "separate")
+    said, kinds = "a recorded policy", ("recorded",)
     horizon: int
     records: tuple[Visits, ...]
     visited: npt.NDArray[Any] | None  # [K, H] of a shared record; None where some visits of each stage were kept
@@ -442,12 +451,12 @@ class RecordedPolicy(Policy):
         >>> from tacit.policies.recorded import Visits
         >>> played = np.full((4, 1, 1), 0.5, np.float32)
         >>> own = Visits.everything(np.zeros((4, 1), int), played, actions=[2], states=1, rule="stage")
-        >>> tacit.RecordedPolicy.of_records([own, own]).agents
+        >>> tacit.policies.RecordedPolicy.of_records([own, own]).agents
         2
         """
-        made = cls.__new__(cls)
-        made._hold(records, start)
-        return made
+        policy = cls.__new__(cls)
+        policy._hold(records, start)
+        return policy
 
     @classmethod
     def of_stages(
@@ -473,26 +482,26 @@ class RecordedPolicy(Policy):
         >>> import tacit
         >>> one, played = np.zeros(1, np.int64), np.full((1, 2), 0.5, np.float32)
         >>> sizes = {"actions": [2, 2], "states": 1, "horizon": 1, "episodes": 2}
-        >>> tacit.RecordedPolicy.of_stages(one, one, one, one + 1, played, **sizes)
+        >>> tacit.policies.RecordedPolicy.of_stages(one, one, one, one + 1, played, **sizes)
         RecordedPolicy(2 agents, 1 state, 2×2 actions, horizon 1, 1 visit from 2 episodes)
         """
         return cls.of_records([Visits.chosen(cell, stage, episode, until, stored, **sizes)], start=start)
 
     def _hold(self, records: Sequence[Visits], start: str) -> None:
         self.records = tuple(check.list_of("records", records, "records"))
-        self.start = check.choice("start", take_start(start), STARTS)
-        if not self.records or any(not isinstance(own, Visits) for own in self.records):
+        self.start = check.choice("start", start, STARTS)
+        if not self.records or any(not isinstance(record, Visits) for record in self.records):
             raise TacitError("a recorded policy must have a record for all agents, or one for each")
-        if len(self.records) > 1 and any(len(own.actions) != 1 for own in self.records):
+        if len(self.records) > 1 and any(len(record.actions) != 1 for record in self.records):
             raise TacitError("of several records each must be of one agent")
-        sizes = {(own.episodes, own.horizon, own.rule) for own in self.records}
+        sizes = {(record.episodes, record.horizon, record.rule) for record in self.records}
         if len(sizes) > 1:
             raise TacitError("the records of a policy must have the same episodes, horizon and rule")
         self.episodes, self.horizon, self.rule = sizes.pop()
-        self.actions = tuple(a for own in self.records for a in own.actions)
+        self.actions = tuple(a for record in self.records for a in record.actions)
         if len(self.records) == 1:
             self.visited, self.stored = self.records[0].visited, self.records[0].stored
-        self.agents, self.states = len(self.actions), max(own.states for own in self.records)
+        self.agents, self.states = len(self.actions), max(record.states for record in self.records)
 
     @property
     def record(self) -> Visits:
@@ -515,7 +524,7 @@ class RecordedPolicy(Policy):
     def with_start(self, start: str) -> RecordedPolicy:
         """Return the same policy, beginning with "average" or "recent"; nothing is checked or copied again."""
         other = copy.copy(self)
-        other.start = check.choice("start", take_start(start), STARTS)
+        other.start = check.choice("start", start, STARTS)
         return other
 
     def starts(self) -> IntArray:
@@ -541,8 +550,6 @@ class RecordedPolicy(Policy):
 
         return deploy(self, check.integer("starts", starts, least=1), check.integer("seed", seed, least=0))
 
-    thinned = deploy  #: the old name
-
     def _content(self, path: object, shown: Sequence[int]) -> NoReturn:
         raise TacitError(
             f"cannot write {path}: a recorded policy is a .npz, of which Part.load(…, agent=0) reads a part; for a "
@@ -550,44 +557,43 @@ class RecordedPolicy(Policy):
         )
 
     def _arrays(self) -> dict[str, Any]:
-        own = self.records[0]
-        shared = {"actions": np.array(self.actions), "start": np.array(self.start)}
-        if own.visited is None:
-            sizes = {name: np.asarray(getattr(own, name)) for name in ("states", "horizon", "episodes")}
-            cell, episode = np.divmod(own.keys, own.episodes)
-            visits = {"cell": cell, "stage": own.stage, "episode": episode, "until": own.until, "stored": own.stored}
-            return {"kind": np.array("sampled"), **shared, **visits, **sizes}
-        shared |= {"rule": np.array(self.rule)}
+        record = self.records[0]
+        shared = {"kind": np.array("recorded"), "actions": np.array(self.actions), "start": np.array(self.start)}
+        if record.visited is None:
+            sizes = {name: np.asarray(getattr(record, name)) for name in ("states", "horizon", "episodes")}
+            cell, episode = np.divmod(record.keys, record.episodes)
+            visits = {"cell": cell, "stage": record.stage, "episode": episode, "until": record.until}
+            return {**shared, **visits, "stored": record.stored, **sizes}
         if len(self.records) == 1:
-            visited, states = own.visited.astype(np.min_scalar_type(self.states - 1)), np.asarray(self.states)
-            kind, stored = "certified", own.stored
+            visited, states = record.visited.astype(np.min_scalar_type(self.states - 1)), np.asarray(self.states)
+            stored = record.stored
         else:
             visited = np.stack([each.visited for each in self.records], axis=2)  # type: ignore[misc]
             stored = np.concatenate([each.stored for each in self.records], axis=2)
-            kind, states = "separate", np.array([each.states for each in self.records])
-        stored = stored.astype(np.float32)
-        return {"kind": np.array(kind), **shared, "visited": visited, "stored": stored, "states": states}
+            states = np.array([each.states for each in self.records])
+        rule, stored = np.array(self.rule), stored.astype(np.float32)
+        return {**shared, "rule": rule, "visited": visited, "stored": stored, "states": states}
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> RecordedPolicy:
-        kind = files.single("kind", arrays["kind"]) if "kind" in arrays else "certified"
+        kind = files.single("kind", arrays["kind"]) if "kind" in arrays else None
         if kind not in cls.kinds:
             raise TacitError(f"it holds a policy of the kind {kind!r}")
-        check_keys(arrays, _VISITS if kind == "sampled" else _GRID)
+        check_keys(arrays, _VISITS if "cell" in arrays else _GRID)
         start, actions = files.single("start", arrays["start"]), files.integers("actions", arrays["actions"])
-        if kind == "sampled":
+        if "cell" in arrays:  # some visits of each stage
             sizes = {key: files.single(key, arrays[key]) for key in ("states", "horizon", "episodes")}
             return cls.of_stages(*(arrays[key] for key in _VISITS[:5]), start=start, actions=actions, **sizes)
         visited, stored, rule = arrays["visited"], arrays["stored"], files.single("rule", arrays["rule"])
-        if kind == "certified":
+        if visited.ndim != 3:  # one record for all agents
             states = files.single("states", arrays["states"])
             return cls(Owned(visited), Owned(stored), actions=actions, states=states, rule=rule, start=start)
         each = files.integers("states", arrays["states"])
-        if visited.ndim != 3 or visited.shape[2] != len(actions) or len(each) != len(actions):
-            raise TacitError(f"visited has shape {visited.shape}; it must be [K, H, {len(actions)}]")
+        if visited.shape[2] != len(actions) or len(each) != len(actions):
+            raise TacitError(f"visited must be [K, H, {len(actions)}]; got {visited.shape}")
         shape = (*visited.shape[:2], sum(actions) - len(actions))
         if stored.shape != shape:
-            raise TacitError(f"stored has shape {stored.shape}; it must be {shape}")
+            raise TacitError(f"stored must be {shape}; got {stored.shape}")
         return cls.of_records(each_agents_own(visited, stored, actions=actions, states=each, rule=rule), start=start)
 
     @classmethod
@@ -596,8 +602,8 @@ class RecordedPolicy(Policy):
 
     def __repr__(self) -> str:
         sizes = f"{self.agents} agents, {count(self.states, 'state')}, {times(self.actions)} actions"
-        own = self.records[0]
-        number = "" if own.visited is not None else f"{count(len(own.keys), 'visit')} "
+        record = self.records[0]
+        number = "" if record.visited is not None else f"{count(len(record.keys), 'visit')} "
         apart = ", a record for each agent" if len(self.records) > 1 else ""
         return f"RecordedPolicy({sizes}, horizon {self.horizon}, {number}from {self.episodes} episodes{apart})"
 
@@ -621,12 +627,12 @@ def each_agents_own(
     return [
         Visits.everything(
             Owned(np.ascontiguousarray(visited[:, :, i])),
-            Owned(np.ascontiguousarray(stored[:, :, own])),
+            Owned(np.ascontiguousarray(stored[:, :, agent_columns])),
             actions=[actions[i]],
             states=states[i],
             rule=rule,
         )
-        for i, own in enumerate(columns(actions))
+        for i, agent_columns in enumerate(columns(actions))
     ]
 
 
@@ -643,7 +649,7 @@ class RecordedPart(Part):
     >>> import numpy as np
     >>> import tacit
     >>> played = np.full((4, 1, 2), 0.5, np.float32)
-    >>> policy = tacit.RecordedPolicy(np.zeros((4, 1), int), played, actions=[2, 2], states=1)
+    >>> policy = tacit.policies.RecordedPolicy(np.zeros((4, 1), int), played, actions=[2, 2], states=1)
     >>> mine = policy.part(1)
     >>> mine.begin(seed=3)  # of the episode; the same for all agents
     >>> mine.act(0, 0) in (0, 1)
@@ -667,7 +673,7 @@ class RecordedPart(Part):
         self.index = -1
 
     def act(self, h: int, s: int | None) -> int:
-        """Return the action at step h in state s, evenly drawn with None; steps come in order."""
+        """Return the action at step h in state s, drawn uniformly with None; steps come in order."""
         if s is None:
             return self.stray(h)
         if type(s) is not int or not 0 <= s < self._record.states:

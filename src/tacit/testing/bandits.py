@@ -25,16 +25,16 @@ from tacit.testing.violation import (
 
 #: What the bandit is tried on: agents of different sizes, some cells each, and rounds of random losses.
 ACTIONS, CELLS, ROUNDS, DRAWS, LONG = (3, 2, 4), 3, 300, 5000, 6000
-KERNELS = (generics.draw, generics.chance, generics.spread, generics.feed, generics.restart)
+KERNELS = (generics.draw, generics.prob, generics.probs, generics.update, generics.restart)
 
 
 def check_bandit(bandit: Bandit, *, seed: int = 0, tolerance: float = 0.0) -> None:
     """Check a bandit.
 
-    It says which regret it keeps small. After every round `spread` writes a distribution, `chance` returns its entries
+    It says which regret it keeps small. After every round `probs` writes a distribution, `prob` returns its entries
     and `draw` draws from it (with a probability of 1e-9 of raising though nothing is wrong; the seed is fixed), and
-    none of the three changes the cell. `feed` remembers nothing outside the cell. After `restart` a cell is as good as
-    new. Compiled and interpreted kernels agree bit for bit, or to a stated tolerance, and allocate nothing.
+    none of the three changes the cell. `update` remembers nothing outside the cell. After `restart` a cell is as good
+    as new. Compiled and interpreted kernels agree bit for bit, or to a stated tolerance, and allocate nothing.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def check_bandit(bandit: Bandit, *, seed: int = 0, tolerance: float = 0.0) -> No
     --------
     >>> import tacit
     >>> from tacit.testing import check_bandit
-    >>> check_bandit(tacit.TsallisINF())
+    >>> check_bandit(tacit.bandits.TsallisINF())
     """
     name, seed = type(bandit).__name__, check.integer("seed", seed)
     require(
@@ -81,8 +81,8 @@ def _settings(bandit: Bandit) -> list[Setting]:
 def _distribution(params: Any, cell: Any, i: int, name: str) -> FloatArray:
     """Return the distribution of a cell of agent i, and see that nothing else was written."""
     out = np.full(max(ACTIONS) + 1, np.nan)
-    generics.spread(params, cell, out)
-    require(bool(np.isnan(out[ACTIONS[i] :]).all()), f"spread of {name} writes more than the actions of agent {i}")
+    generics.probs(params, cell, out)
+    require(bool(np.isnan(out[ACTIONS[i] :]).all()), f"probs of {name} writes more than the actions of agent {i}")
     require_distribution(out[: ACTIONS[i]], f"the distribution of {name} for agent {i}")
     return out[: ACTIONS[i]]
 
@@ -99,19 +99,19 @@ def _check_rounds(bandit: Bandit, setting: Setting, rng: np.random.Generator) ->
         require(not wrong, f"draw of {name} returned {brief(wrong[:1])}; agent {i} has {ACTIONS[i]} actions")
         if len(draws) > 1:
             counts = np.bincount(draws, minlength=ACTIONS[i])
-            require_frequencies(counts, probs, f"draw of {name} does not draw from spread", comparisons=ROUNDS)
-        require_same_states(before, cells, f"draw or spread of {name} changes the cell")
-        chances = np.array([generics.chance(params, cell, b) for b in range(ACTIONS[i])])
+            require_frequencies(counts, probs, f"draw of {name} does not draw from probs", comparisons=ROUNDS)
+        require_same_states(before, cells, f"draw or probs of {name} changes the cell")
+        chances = np.array([generics.prob(params, cell, b) for b in range(ACTIONS[i])])
         if not np.allclose(chances, probs, rtol=1e-9, atol=1e-12):
-            raise Violation(f"chance of {name} returns {chances}, and spread writes {probs}")
-        require_same_states(before, cells, f"chance of {name} changes the cell")
+            raise Violation(f"prob of {name} returns {chances}, and probs writes {probs}")
+        require_same_states(before, cells, f"prob of {name} changes the cell")
         a = draws[0]
         loss, prob = (rng.random() + 3.0 * (a != 1)) / 4.0, max(float(probs[a]), 1e-12)  # action 1 is the best
         noisy, twin = copy(params), cells.copy()
         scramble(noisy, 0, rng)
-        generics.feed(params, cell, a, loss, prob)
-        generics.feed(noisy, twin[c, i], a, loss, prob)
-        require_same_states(cells, twin, f"feed of {name} remembers something outside its cell")
+        generics.update(params, cell, a, loss, prob)
+        generics.update(noisy, twin[c, i], a, loss, prob)
+        require_same_states(cells, twin, f"update of {name} remembers something outside its cell")
         if t % 20 == 19:
             _check_restart(bandit, setting, (params, cells.copy()[c, i]), i, rng)
 
@@ -127,7 +127,7 @@ def _check_restart(bandit: Bandit, setting: Setting, used: tuple[Any, Any], i: i
         require_same(_distribution(*used, i, name), probs, f"{name} remembers something after restart")
         a, loss = int(generics.draw(*new, rng.random())), rng.random()
         for one in (used, new):
-            generics.feed(*one, a, loss, max(float(probs[a]), 1e-12))
+            generics.update(*one, a, loss, max(float(probs[a]), 1e-12))
 
 
 def play(bandit, cells, agents, u, losses, drawn, out):
@@ -136,8 +136,8 @@ def play(bandit, cells, agents, u, losses, drawn, out):
         cell = cells[1, agents[t]]
         a = generics.draw(bandit, cell, u[t])
         drawn[t] = a
-        generics.feed(bandit, cell, a, losses[t, a], generics.chance(bandit, cell, a))
-        generics.spread(bandit, cell, out[t])
+        generics.update(bandit, cell, a, losses[t, a], generics.prob(bandit, cell, a))
+        generics.probs(bandit, cell, out[t])
         if t % 2000 == 1999:
             generics.restart(bandit, cell, 1 + t // 2)
 

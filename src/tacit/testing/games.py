@@ -56,7 +56,7 @@ def check_game(game: Game, *, seed: int = 0, tolerance: float = 0.0) -> None:
     rng = np.random.default_rng(check.integer("seed", seed))
     try:
         check_sizes(game)
-        kernels = game.kernels()
+        kernels = generics.seal(game.kernels())
     except TacitError as error:
         raise Violation(str(error)) from error
     _check_struct(game, kernels)
@@ -68,7 +68,7 @@ def check_game(game: Game, *, seed: int = 0, tolerance: float = 0.0) -> None:
 
 
 def _check_struct(game: Game, kernels: Any) -> None:
-    functions = (generics.start, generics.place, generics.advance, generics.reward)
+    functions = (generics.initial_state, generics.joint_action, generics.next_state, generics.reward)
     require_kernels(kernels, functions, "what kernels() returns")
     for field, wanted in (("horizon", game.horizon), ("states", game.states), ("actions", game.actions)):
         require(hasattr(kernels, field), f"{type(kernels).__name__} has no field {field}; the loop reads it")
@@ -96,11 +96,11 @@ def _places(game: Game, rng: np.random.Generator) -> _Places:
 def walk(game, h, s, actions, u, first, after, rewards):
     """Write the first state, the next state and the rewards [N] for each place and its uniform number."""
     for k in range(len(h)):
-        first[k] = generics.start(game, u[k])
-        token = generics.place(game, h[k], s[k], actions[k])
+        first[k] = generics.initial_state(game, u[k])
+        token = generics.joint_action(game, h[k], s[k], actions[k])
         after[k] = s[k]
         if h[k] + 1 < game.horizon:  # after the last step the loop asks for no state
-            after[k] = generics.advance(game, token, u[k])
+            after[k] = generics.next_state(game, token, u[k])
         for i in range(rewards.shape[1]):
             rewards[k, i] = generics.reward(game, i, token)
 
@@ -108,16 +108,16 @@ def walk(game, h, s, actions, u, first, after, rewards):
 def _check_walks(game: Game, at: _Places, rng: np.random.Generator, tolerance: float) -> None:
     name = game.name or type(game).__name__
     order = rng.permutation(PLACES)
-    compiled, plain = both_ways(walk, name, game.kernels())
+    compiled, plain = both_ways(walk, name, generics.seal(game.kernels()))
     found = []
     for run, turn in ((plain, np.arange(PLACES)), (compiled, np.arange(PLACES)), (plain, order)):
         first, after = np.full(PLACES, -1.0), np.full(PLACES, -1.0)
         rewards, actions = np.full((PLACES, game.agents), np.nan), at.actions[turn]
-        run(game.kernels(), at.h[turn], at.s[turn], actions, at.u[turn], first, after, rewards)
-        require_same(actions, at.actions[turn], f"place of {name} changes the actions it is given")
+        run(generics.seal(game.kernels()), at.h[turn], at.s[turn], actions, at.u[turn], first, after, rewards)
+        require_same(actions, at.actions[turn], f"joint_action of {name} changes the actions it is given")
         back = np.argsort(turn)
         found.append((first[back], after[back], rewards[back]))
-    for what, states in (("start", found[0][0]), ("advance", found[0][1])):
+    for what, states in (("initial_state", found[0][0]), ("next_state", found[0][1])):
         inside = (states == np.floor(states)) & (states >= 0) & (states < game.states)
         k = int(np.argmin(inside))
         require(inside.all(), f"{what} of {name} returned {states[k]:g}; states are whole numbers to {game.states - 1}")
@@ -129,29 +129,29 @@ def _check_walks(game: Game, at: _Places, rng: np.random.Generator, tolerance: f
             f"agent {i} of {name} is paid {found[0][2][k, i]:g} at h={at.h[k]}, s={at.s[k]}, "
             f"actions {brief(at.actions[k].tolist())}; reward_range is [{low:g}, {high:g}]"
         )
-    for what, one, other, turned in zip(("start", "advance", "reward"), *found, strict=True):
+    for what, one, other, turned in zip(("initial_state", "next_state", "reward"), *found, strict=True):
         require_same(one, turned, f"{what} of {name} depends on what was played before, not on its arguments alone")
         require_same(one, other, f"{what} of {name} is not the same compiled and interpreted", tolerance)
 
 
 def draw_often(game, h, s, actions, u, first, after):
     """Count first states and the next states of one place over many uniform numbers."""
-    token = generics.place(game, h, s, actions)
+    token = generics.joint_action(game, h, s, actions)
     for k in range(len(u)):
-        first[generics.start(game, u[k])] += 1
+        first[generics.initial_state(game, u[k])] += 1
         if h + 1 < game.horizon:
-            after[generics.advance(game, token, u[k])] += 1
+            after[generics.next_state(game, token, u[k])] += 1
 
 
 def _check_tables(game: TabularGame, at: _Places, rng: np.random.Generator) -> None:
     name = game.name or "the game"
-    kernels = game.kernels()
+    kernels = generics.seal(game.kernels())
     compiled, _ = both_ways(draw_often, name, kernels)
     few = min(PLACES, 30)
     for k in range(few):
         h, s, actions = int(at.h[k]), int(at.s[k]), at.actions[k]
         place = f"h={h}, s={s}, actions {tuple(actions.tolist())}"
-        token = generics.place(kernels, h, s, actions)
+        token = generics.joint_action(kernels, h, s, actions)
         paid = np.array([generics.reward(kernels, i, token) for i in range(game.agents)])
         stated = game.step_rewards(h)[(slice(None), s, *actions)]
         require_same(paid, stated, f"the rewards of {name} at {place} are not those of its table")

@@ -21,10 +21,10 @@ from tacit.evaluation.gradient import policy_gradient
 from tacit.games import make
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game, check_sizes
-from tacit.learners import resolve
+from tacit.learners import Info, resolve, v_base
 from tacit.learners.line_search import theory_step
-from tacit.learners.several import Mixed
-from tacit.learners.spec import Learner, World, world_of
+from tacit.learners.several import Mixed, is_interpreted
+from tacit.learners.spec import Learner, World, is_exact, world_of
 from tacit.policies import MarkovPolicy
 from tacit.testing.violation import (
     Violation,
@@ -51,7 +51,7 @@ def check_learner(
     """Check a learner, by playing a game: three agents of different sizes unless one is given.
 
     Its words and parameters are what the engine and files can take. The compiled loop, the interpreted loop and agents
-    on their own give the same bits, or the first two what differs by a stated tolerance at most. `weigh` writes
+    on their own give the same bits, or the first two what differs by a stated tolerance at most. `policy` writes
     distributions, and `act` draws from them, or evenly with the probability `explores` (the check raises with a
     probability of 1e-9 though nothing is wrong; the seed is fixed). An agent does the same whatever is in the others'
     records and whatever they are paid, and its kernels touch its own only. Kernels allocate nothing. An agent that
@@ -80,7 +80,7 @@ def check_learner(
     >>> from tacit.testing import check_learner
     >>> check_learner("pg-exact")
     """
-    check.integer("episodes", episodes)
+    episodes = check.integer("episodes", episodes)
     _, spec = resolve(learner, {})
     name = learner if isinstance(learner, str) else type(spec).__name__
     table = (
@@ -92,18 +92,18 @@ def check_learner(
         raise Violation(str(error)) from error
     world = world_of(spec, table, episodes=episodes, seed=SEED)
     _check_words(name, spec, world)
-    if spec.exact:
+    if is_exact(spec):
         exact = as_exact(table)
         if exact is None:
             raise Violation(f"{name} follows exact gradients; check it on a game with tables")
         _check_exact(name, spec, world, exact)
         return
-    if spec.interpreted:
+    if is_interpreted(spec):
         return
     _check_state(name, spec, world)
     engine, returns = play_both_ways(name, spec, table, episodes, tolerance)
     check_weights(name, engine)
-    if not spec.central:
+    if "all agents" not in spec.info.needs:
         check_alone(name, spec, table, engine, returns)
         for i in range(table.agents):
             if not isinstance(spec, Mixed):  # whose agents share no array
@@ -114,16 +114,19 @@ def check_learner(
 
 
 def _check_words(name: str, spec: Learner, world: World) -> None:
-    for word, known in (
-        ("equilibrium", ("nash", "cce", "ce")),
-        ("output", tuple(outputs.REGISTRY)),
-        ("rule", ("stage", "rate")),
+    info = spec.info
+    require(isinstance(info, Info), f"info of {name} must be an Info; got {brief(info)}")
+    for fact, choices in (
+        ("learns", ("nash", "cce", "ce")),
+        ("returns", tuple(outputs.REGISTRY)),
+        ("averaging", ("stage", "rate")),
+        ("reward_scale_free", (True, False)),
     ):
-        found = getattr(spec, word)
-        require(found in known, f"{word} of {name} is {brief(found)}; it must be one of {', '.join(known)}")
-    for word in ("exact", "interpreted", "central", "informed"):
-        found = getattr(spec, word)
-        require(isinstance(found, bool), f"{word} of {name} is {brief(found)}; it must be True or False")
+        value = getattr(info, fact)
+        said = f"info.{fact} of {name} must be one of {', '.join(map(str, choices))}"
+        require(value in choices, f"{said}; got {brief(value)}")
+    needs = {"tables", "all agents", "clock", "zero-sum"}
+    require(set(info.needs) <= needs, f"info.needs of {name} must be of {sorted(needs)}; got {brief(info.needs)}")
     for key, value in spec.params(world).items():
         plain = isinstance(value, bool | int | float | str | None)
         nested = isinstance(spec, Mixed) and isinstance(value, Mapping)
@@ -133,7 +136,7 @@ def _check_words(name: str, spec: Learner, world: World) -> None:
         )
 
 
-def _check_exact(name: str, spec: Learner, world: World, game: ExactGame) -> None:
+def _check_exact(name: str, spec: Any, world: World, game: ExactGame) -> None:
     policy, eta = MarkovPolicy.uniform(game), spec.params(world)["eta"]
     eta = theory_step(world) if eta == "auto" else check.real(f"eta of {name}", eta)
     for _ in range(5):
@@ -146,22 +149,22 @@ def _check_exact(name: str, spec: Learner, world: World, game: ExactGame) -> Non
 
 
 def _check_state(name: str, spec: Learner, world: World) -> None:
-    state = spec.init(world)
-    certified = [generics.pace] if spec.output == "certified" else []
-    require_kernels(state, [generics.act, generics.learn, generics.weigh, *certified], f"what init of {name} returns")
-    if not spec.central and not isinstance(spec, Mixed):
+    state = generics.seal(spec.init(world))
+    certified = [generics.averaging] if spec.info.returns == "certified" else []
+    require_kernels(state, [generics.act, generics.learn, generics.policy, *certified], f"what init of {name} returns")
+    if "all agents" not in spec.info.needs and not isinstance(spec, Mixed):
         check_shapes(name, state, world.agents, world.horizon, world.states)
-    sums = spec.bound_sum(state)
+    sums = v_base.bound_sum(state)
     require(sums is None or sums.shape == (world.agents,), f"bound_sum of {name} must be one number for each agent")
     require_same_states(state, spec.init(world), f"init of {name} does not make the same state twice")
 
 
 def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
     """Return what watches the loop: record and, where there are tables, certificate; nothing for other outputs."""
-    if spec.output != "certified":
+    if spec.info.returns != "certified":
         return Nothing(), Nothing()
     exact = as_exact(game)
-    return Nothing() if exact is None else certificate(exact, spec.equilibrium), record(game, episodes)
+    return Nothing() if exact is None else certificate(exact, spec.info.learns), record(game, episodes)
 
 
 def make_engine(spec: Learner, game: Game, episodes: int) -> FusedEngine:
@@ -173,19 +176,21 @@ def make_engine(spec: Learner, game: Game, episodes: int) -> FusedEngine:
 def make_alone(spec: Learner, game: Game, world: World, i: int, states: int) -> Any:
     """Return agent i on its own, who knows so many states."""
     size = (game.horizon, states, game.actions[i])
-    return make_agent(spec.seat(i), size, game.reward_range, world.scale, seed=SEED, index=i, team=world.team)
+    return make_agent(spec.seat(i), size, game.reward_range, world.scale, seed=SEED, index=i)
 
 
 def play_both_ways(
     name: str, spec: Learner, game: Game, episodes: int, tolerance: float
 ) -> tuple[FusedEngine, FloatArray]:
     """Play the compiled loop, and see that the interpreted one gives the same bits, or the same to a tolerance."""
-    kernels, state = game.kernels(), spec.init(world_of(spec, game, episodes=episodes, seed=SEED))
+    kernels, state = (
+        generics.seal(game.kernels()),
+        generics.seal(spec.init(world_of(spec, game, episodes=episodes, seed=SEED))),
+    )
     seen = watching(spec, game, episodes)
     draws = np.empty((1 + game.agents, episodes, game.horizon))
     for role, own in enumerate(draws):
-        rota = spec.rota if role == streams.ENVIRONMENT else spec.seat(role - 1).rota
-        streams.fill(streams.stream(SEED, role), own, first=0, rota=rota)
+        streams.stream(SEED, role).random(out=own)
     returns = np.zeros((episodes, game.agents))
     chosen, places = np.zeros(game.agents, dtype=np.int64), seats(game.agents)
     compiled, plain = both_ways(loop.episodes, name, kernels, state, *seen)
@@ -206,19 +211,19 @@ def play_both_ways(
 
 
 def check_weights(name: str, engine: FusedEngine) -> None:
-    """See that `weigh` writes distributions, and that `act` draws from them, or evenly as often as it is said to."""
+    """See that `policy` writes distributions, and that `act` draws from them, or evenly as often as it is said to."""
     game, rng = engine.game, np.random.default_rng(SEED)
     for i, probs in enumerate(engine.distributions()):
         for h in range(game.horizon):
             for s in range(min(game.states, 20)):
-                require_distribution(probs[h, s], f"what weigh of {name} writes for agent {i} at h={h}, s={s}")
-    if engine.learner.central or engine.learner.informed:  # its agents' actions hang together
+                require_distribution(probs[h, s], f"what policy of {name} writes for agent {i} at h={h}, s={s}")
+    if "all agents" in engine.learner.info.needs:  # its agents' actions hang together
         return
     for i, size in enumerate(game.actions):
         h, s = int(rng.integers(game.horizon)), int(rng.integers(game.states))
         state, out = copy(engine.state), np.full(size + 1, np.nan)
-        generics.weigh(state, i, h, s, out)
-        require(bool(np.isnan(out[size])), f"weigh of {name} writes more than the actions of agent {i}")
+        generics.policy(state, i, h, s, out)
+        require(bool(np.isnan(out[size])), f"policy of {name} writes more than the actions of agent {i}")
         acts = [int(generics.act(state, i, h, s, u)) for u in rng.random(DRAWS)]
         require(
             min(acts) >= 0 and max(acts) < size, f"act of {name} returned {max(acts)}; agent {i} has {size} actions"
@@ -226,7 +231,7 @@ def check_weights(name: str, engine: FusedEngine) -> None:
         counts = np.bincount(acts, minlength=size)
         explores = engine.learner.explores(state, i)
         beside = f", or evenly with the probability {explores:g} that it explores with" if explores else ""
-        told = f"act of {name} does not draw from weigh{beside}, for agent {i} at h={h}, s={s}"
+        told = f"act of {name} does not draw from policy{beside}, for agent {i} at h={h}, s={s}"
         expected = (1 - explores) * np.maximum(out[:size], 0) + explores / size
         require_frequencies(counts, expected, told, comparisons=game.agents)
 
@@ -236,12 +241,7 @@ def check_checkpoint(name: str, spec: Learner, game: Game, whole: FusedEngine, r
     episodes, half = len(returns), len(returns) // 2
     engines = [make_engine(spec, game, episodes) for _ in range(2)]
     engines[0].advance(half)
-    kept = {key: array.copy() for key, array in engines[0].snapshot().items()}
-    try:
-        engines[1].check(kept, half)
-    except TacitError as error:
-        raise Violation(f"a checkpoint of {name} would be taken for damaged: {error}") from error
-    engines[1].restore(kept)
+    engines[1].restore({key: array.copy() for key, array in engines[0].snapshot().items()})
     rest = engines[1].advance(episodes - half)
     sentence = f"{name} does not end the same when it resumes from a checkpoint"
     require_same(rest, returns[half:], sentence)
@@ -251,16 +251,16 @@ def check_checkpoint(name: str, spec: Learner, game: Game, whole: FusedEngine, r
 def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, returns: FloatArray) -> None:
     """See that agents who know nothing of each other do what they do in the loop."""
     agents = [make_alone(spec, game, engine.world, i, game.states) for i in range(game.agents)]
-    kernels, world = game.kernels(), np.empty((len(returns), game.horizon))
-    streams.fill(streams.stream(SEED, streams.ENVIRONMENT), world, first=0, rota=spec.rota)
+    kernels, world = generics.seal(game.kernels()), np.empty((len(returns), game.horizon))
+    streams.stream(SEED, streams.ENVIRONMENT).random(out=world)
     alone = np.zeros_like(returns)
     for k, draws in enumerate(world):
         s = 0
         for h in range(game.horizon):
-            s = int(generics.start(kernels, draws[0])) if h == 0 else s
+            s = int(generics.initial_state(kernels, draws[0])) if h == 0 else s
             actions = [agent.act(h, s) for agent in agents]
-            token = generics.place(kernels, h, s, np.array(actions))
-            s_next = s if h + 1 == game.horizon else int(generics.advance(kernels, token, draws[h + 1]))
+            token = generics.joint_action(kernels, h, s, np.array(actions))
+            s_next = s if h + 1 == game.horizon else int(generics.next_state(kernels, token, draws[h + 1]))
             for i, agent in enumerate(agents):
                 r = float(generics.reward(kernels, i, token))
                 agent.learn(h, s, actions[i], r, s_next)

@@ -12,7 +12,8 @@ import numpy as np
 from tacit import policies
 from tacit.core import check, files
 from tacit.core.errors import TacitError, brief
-from tacit.policies import Policy, document
+from tacit.policies import Policy
+from tacit.policies.base import is_json
 from tacit.testing.violation import Violation, require, require_distribution, require_same
 
 
@@ -127,7 +128,7 @@ def _check_files(name: str, policy: Any) -> None:
 
 
 def _require_same_files(one: Path, other: Path, sentence: str) -> None:
-    if document.is_json(one):
+    if is_json(one):
         require(one.read_bytes() == other.read_bytes(), sentence)
         return
     left, right = files.read_arrays(one), files.read_arrays(other)

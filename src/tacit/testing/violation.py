@@ -46,9 +46,9 @@ class Violation(TacitError, AssertionError):
     """
 
 
-def require(kept: bool | np.bool_, sentence: str) -> None:
+def require(condition: bool | np.bool_, sentence: str) -> None:
     """Raise unless what was checked holds."""
-    if not kept:
+    if not condition:
         raise Violation(sentence)
 
 
@@ -75,8 +75,8 @@ def both_ways(function: Callable[..., Any], what: str, *structs: object) -> tupl
 
 def _reason(text: str) -> str:
     """Return where a kernel does not compile, and the innermost reason of a compiler's long message."""
-    found = re.findall(r'File "([^"]+)", line (\d+)|at (\S+\.py) \((\d+)\)', text)
-    places = [(one or other, line or number) for one, line, other, number in found]
+    matches = re.findall(r'File "([^"]+)", line (\d+)|at (\S+\.py) \((\d+)\)', text)
+    places = [(one or other, line or number) for one, line, other, number in matches]
     where = next((f"{Path(file).name}:{line} " for file, line in places if "site-packages" not in file), "a kernel ")
     if "NRT required" in text or "returning of array" in text:
         return f"{where}allocates memory; kernels are plain loops over arrays that the state holds"
@@ -131,8 +131,8 @@ def copy(state: Any) -> Any:
         return state.copy() if state.flags.writeable else state
     if not isinstance(state, tuple):
         return state
-    held = [copy(part) for part in state]
-    return type(state)(*held) if hasattr(state, "_fields") else tuple(held)
+    copies = [copy(part) for part in state]
+    return type(state)(*copies) if hasattr(state, "_fields") else tuple(copies)
 
 
 def numbers(state: Any) -> Iterator[tuple[str, Array]]:
@@ -170,13 +170,13 @@ def own_records(state: Any, i: int, actions: int) -> dict[str, Array]:
 
     What a record holds for each action is cut to those that the agent has: there is room for more.
     """
-    found = {}
+    numbers_by_path = {}
     for path, array in parts(state):
-        own = array[..., i : i + 1]
-        for name, column in columns(own, path):
-            cut: Any = (..., *(slice(actions),) * (column.ndim - own.ndim))
-            found[name] = column[cut]
-    return found
+        records = array[..., i : i + 1]
+        for name, column in columns(records, path):
+            cut: Any = (..., *(slice(actions),) * (column.ndim - records.ndim))
+            numbers_by_path[name] = column[cut]
+    return numbers_by_path
 
 
 def require_same_records(

@@ -9,12 +9,11 @@ from __future__ import annotations
 from tacit.core.registry import Registry
 from tacit.engine.drive import Output
 from tacit.engine.outputs.markov import MarkovOutput
-from tacit.engine.outputs.portfolio import PortfolioOutput
 from tacit.engine.outputs.recorded import RecordedOutput
 
 REGISTRY: Registry[Output] = Registry("output")
 REGISTRY.add("certified", RecordedOutput)
-REGISTRY.add("markov", MarkovOutput)
-REGISTRY.add("portfolio", PortfolioOutput)
+REGISTRY.add("last", MarkovOutput)
+REGISTRY.add("average", MarkovOutput)
 
-__all__ = ["REGISTRY", "MarkovOutput", "Output", "PortfolioOutput", "RecordedOutput"]
+__all__ = ["REGISTRY", "MarkovOutput", "Output", "RecordedOutput"]

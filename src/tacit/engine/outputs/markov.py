@@ -11,18 +11,20 @@ import numpy as np
 from tacit.core import generics, memory, streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.engine.checkpoint import Arrays, check_names, take, whole_number
+from tacit.engine.checkpoint import Arrays
 from tacit.engine.curve import Measures
 from tacit.engine.drive import Engine, Output, Result
 from tacit.engine.fused import chunk_of
 from tacit.engine.outputs.recorded import tables_to_measure
 from tacit.engine.run import Candidate, Gaps, choose
-from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
-from tacit.evaluation.gaps import is_quick
+from tacit.evaluation import evaluate_iterates, l2_gap, uniform_gap
+from tacit.evaluation.gaps import evaluate_returned, is_quick
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game
 from tacit.games.tabular import as_tables
 from tacit.learners import Learner
+from tacit.learners.several import is_interpreted
+from tacit.learners.spec import is_exact
 from tacit.options import Options
 from tacit.policies import MarkovPolicy
 
@@ -56,7 +58,7 @@ def observe_trace(observer, learner, game, seats, h, s):
         for i in range(len(seats)):
             for step in range(observer.table.shape[2]):
                 for state in range(observer.table.shape[3]):
-                    generics.weigh(learner, i, step, state, observer.table[k, i, step, state])
+                    generics.policy(learner, i, step, state, observer.table[k, i, step, state])
 
 
 class MarkovOutput(Output):
@@ -67,9 +69,9 @@ class MarkovOutput(Output):
             raise TacitError("visits_per_stage is for learners of recorded policies; leave it out")
         self.game, self.options, certify = game, options, options.certify
         self._exact = as_exact(game)
-        self._tables = tables_to_measure(self._exact, True if learner.exact and certify is None else certify)
+        self._keeps_best, self._recent = is_exact(learner), learner.info.returns == "average"
+        self._tables = tables_to_measure(self._exact, True if self._keeps_best and certify is None else certify)
         self._final = None if certify is False else self._exact
-        self._keeps_best, self._recent = learner.exact, learner.recent
         self.certifies = self._tables is not None
         self._sampling, self._sampled_at = streams.stream(options.seed, streams.OUTPUT), 0
         self._sampled: list[FloatArray] | None = None
@@ -79,15 +81,16 @@ class MarkovOutput(Output):
         self._best_gap = math.inf
         self._sum, self._count = np.zeros(3), 0  # of value, gap and L² gap, over the iterates averaged
         self._trace: Trace | None = None
-        self._averages_all = self._tables is not None and not learner.interpreted and _size(self._tables) <= AVERAGE_ALL
-        if self._averages_all and not learner.exact:
+        small = self._tables is not None and _size(self._tables) <= AVERAGE_ALL
+        self._averages_all = small and not is_interpreted(learner)
+        if self._averages_all and not self._keeps_best:
             self.certificate = self._trace = trace(game, chunk_of(game.horizon))
 
     def look(self, engine: Engine, done: int) -> int | None:
         """Keep the iterate that is about to be played if it is the sampled one, or the best so far; average it."""
         self._consider(engine, engine.gap)
         self._take_in()
-        if self._averages_all and engine.learner.exact and self._count == done:  # once, when a run is resumed too
+        if self._averages_all and self._keeps_best and self._count == done:  # once, when a run is resumed too
             self._average(_stack(self.game, engine.distributions()))
         while self._sampled_at < done:  # in a run that was resumed: taken before
             self._sample_next()
@@ -102,7 +105,7 @@ class MarkovOutput(Output):
         if self._tables is None or self._leaves_out(policy):
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": unknown}
-        found, distance = evaluate(self._tables, policy), l2_gap(self._tables, policy)
+        found, distance = evaluate_returned(self._tables, policy), l2_gap(self._tables, policy)
         self._consider(engine, found.gap)
         self._take_in()
         if not self._averages_all:
@@ -131,28 +134,22 @@ class MarkovOutput(Output):
         last = engine.policy(engine.distributions())
         sampled = last if self._sampled is None else engine.policy(self._sampled)
         final = None if self._leaves_out(last) else self._final
-        judge = functools.partial(self._judge, engine, final)
-        candidates = {"last": judge(last)}
+        kind = engine.learner.info.learns
+        candidates = {"last": Candidate.with_exact_gaps(last, final, kind)}
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
-            candidates = {"recent": judge(recent), **candidates}
+            candidates = {"recent": Candidate.with_exact_gaps(recent, final, kind), **candidates}
         planned = None if engine.state is None else engine.learner.plan(engine.state, last.states)
         if planned is not None:
             planned.observations = last.observations
-            candidates["planned"] = judge(planned)
+            candidates["planned"] = Candidate.with_exact_gaps(planned, final, kind)
         if self._keeps_best:
             best = last if self._best is None else engine.policy(self._best)
-            candidates["best"] = judge(best)
+            candidates["best"] = Candidate.with_exact_gaps(best, final, kind)
         if final is None or len(candidates) == 1:
             return Result(last, candidates, [*candidates][-1], sampled)
         chosen = choose(candidates, functools.partial(uniform_gap, final), **self.options.choice)
         return Result(last, candidates, chosen, sampled)
-
-    def _judge(self, engine: Engine, tables: ExactGame | None, policy: MarkovPolicy) -> Candidate:
-        """Return a candidate with exact gaps or, in a game without tables, with what a shared model says of them."""
-        if self._exact is not None or self.options.certify is False:
-            return Candidate.with_exact_gaps(policy, tables, engine.learner.equilibrium)
-        return Candidate(policy, lambda: (engine.model_bounds(policy), None))
 
     def _plan_again(self, engine: Engine, done: int) -> None:
         """Plan on a shared model whenever there are twice as many episodes, where that takes a moment."""
@@ -175,27 +172,8 @@ class MarkovOutput(Output):
                 arrays[f"{name}_shapes"] = np.array([own.shape for own in table])
         return arrays
 
-    def check(self, arrays: Arrays, done: int) -> None:
-        """Raise unless a snapshot can be of this output after that many episodes."""
-        names = {"sum", "count", "best_gap", "planned_at"}
-        for name in KEPT:
-            if name in arrays:
-                names |= {name, f"{name}_shapes"}
-                shapes = take(arrays, f"{name}_shapes", np.int64, (self.game.agents, 3))
-                if shapes.min() < 1:
-                    raise TacitError(f"its array '{name}_shapes' has numbers below one")
-                take(arrays, name, np.float64, (sum(map(math.prod, shapes.tolist())),))
-                MarkovPolicy(_split(arrays, name)).check_fits(self.game)
-        check_names(arrays, names)
-        whole_number(arrays, "count", most=done + 1)
-        whole_number(arrays, "planned_at", most=done)
-        if not np.isfinite(take(arrays, "sum", np.float64, (3,))).all():
-            raise TacitError("its measures are not finite numbers")
-        if np.isnan(take(arrays, "best_gap", np.float64, ())):
-            raise TacitError("its best gap is no number")
-
     def restore(self, arrays: Arrays) -> None:
-        """Resume from a snapshot that was checked."""
+        """Resume from a snapshot."""
         self._sum, self._count = arrays["sum"], int(arrays["count"])
         self._best_gap, self._planned_at = float(arrays["best_gap"]), int(arrays["planned_at"])
         self._sampled, self._best, self._planned = (_split(arrays, name) if name in arrays else None for name in KEPT)

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.core import generics, memory
-from tacit.core.errors import TacitError
 from tacit.core.memory import Owned
 from tacit.core.types import FloatArray, IntArray
-from tacit.engine.checkpoint import Arrays
 from tacit.engine.curve import Measures
 from tacit.engine.drive import Engine, Nothing, Output, Result
-from tacit.engine.fused import FusedEngine
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import uniform_gap
 from tacit.evaluation.behaviour import markov_table
@@ -31,7 +27,6 @@ from tacit.evaluation.certificate import (
     bound,
     bound_source,
     certificate,
-    fixed_deviation,
     is_kept,
     pass_by,
     recent,
@@ -42,19 +37,18 @@ from tacit.evaluation.gaps import in_words, is_quick
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner
-from tacit.options import Options
+from tacit.learners.several import is_interpreted
+from tacit.options import CERTIFY_JOINT_ACTIONS, Options
 from tacit.policies import MarkovPolicy, RecordedPolicy
-from tacit.policies.recorded import STARTS, check_stored
+from tacit.policies.recorded import STARTS
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
 READINGS = {"average": bound, "recent": recent}
 
-#: Up to this many joint actions exact measures are taken while learning unless they are declined; above, only on
-#: request: their cost grows with the number of joint actions.
-CERTIFY_JOINT_ACTIONS = 1024
-
 #: Steps × states × joint actions up to which a table of joint actions is made: 32 MB.
 LARGEST_TABLE = 1 << 22
+#: Steps × states up to which a table is always made; above, only after so many visits of each on average.
+FEW_CELLS, VISITS_PER_CELL = 10_000, 100
 #: Bytes of a record that is kept to make tables of, even where it is not asked for.
 SMALL_RECORD = 1 << 26
 
@@ -94,12 +88,6 @@ class Record(NamedTuple):
         visited, stored = (np.zeros((episodes, *own.shape[1:]), dtype=own.dtype) for own in (self.visited, self.stored))
         visited[: self.capacity], stored[: self.capacity] = self.visited, self.stored
         return self._replace(visited=visited, stored=stored)
-
-    def check(self, arrays: Arrays, name: str, game: Game, done: int) -> None:
-        """Raise unless the arrays of a checkpoint can be a record of this game."""
-        if arrays[f"{name}.visited"].max(initial=0) >= game.states:
-            raise TacitError("its record has a state that the game does not have")
-        check_stored(arrays[f"{name}.stored"], game.actions)
 
     def policies(self, game: Game, rule: str) -> dict[str, RecordedPolicy]:
         """Return the policies that the record describes, by where they begin; they share its arrays."""
@@ -142,7 +130,7 @@ def record(game: Game, episodes: int, *, grows: bool = False) -> Record:
 @generics.jitable
 def write_down(learner, i, h, s, size, room, row, column):
     """Write all but the last of agent i's probabilities into a row of a record, from a column on; return the next."""
-    generics.weigh(learner, i, h, s, room)
+    generics.policy(learner, i, h, s, room)
     for a in range(size - 1):
         row[column + a] = room[a]
     return column + size - 1
@@ -173,13 +161,6 @@ class StageRecord(NamedTuple):
     stored: npt.NDArray[np.float32]  # [C, J, M, Σ(A_i − 1)]
     clock: IntArray  # [1]  episodes that have begun
     room: FloatArray  # [A]
-
-    def check(self, arrays: Arrays, name: str, game: Game, done: int) -> None:
-        """Raise unless the arrays of a checkpoint can be a record of this run after `done` episodes."""
-        check_stored(arrays[f"{name}.stored"], game.actions)
-        number, until, episode = (arrays[f"{name}.{field}"] for field in ("number", "until", "episode"))
-        if (number > self.times.most).any() or (until >= max(done, 1)).any() or (episode >= max(done, 1)).any():
-            raise TacitError("its record has visits that this run cannot have made")
 
     def policies(self, game: Game, rule: str) -> dict[str, RecordedPolicy]:
         """Return the policies that the record describes, by where they begin."""
@@ -259,16 +240,10 @@ class RecordedOutput(Output):
         else:
             self.record = stage_record(game, options.most, self.visits)
 
-    def make_certificate(self, tables: ExactGame, choice: IntArray | None = None) -> Certificate:
-        """Make the certificate of a run, with fixed deviations where they are given."""
+    def make_certificate(self, tables: ExactGame) -> Certificate:
+        """Make the certificate of a run."""
         times = None if self.visits is None else schedule(tables, self.options.most, self.visits)
-        return certificate(tables, self.learner.equilibrium, choice=choice, times=times)
-
-    def play_again(self, certificate: Any, done: int) -> None:
-        """Play the run's first `done` episodes once more, with another certificate."""
-        assert self.tables is not None
-        most, seed = self.options.most, self.options.seed
-        FusedEngine(self.tables, self.learner, episodes=most, seed=seed, certificate=certificate).advance(done)
+        return certificate(tables, self.learner.info.learns, times=times)
 
     def _cost_of_some(self) -> tuple[str, ...]:
         assert self.visits is not None
@@ -290,7 +265,7 @@ class RecordedOutput(Output):
         """Return the best candidate's values and gaps, where they are known, and the largest gap of each candidate."""
         if self.tables is None:
             unknown = np.full(self.game.agents, np.nan)
-            return {"value": unknown, "gap": engine.own_bounds(self.learner.equilibrium, done).upper}
+            return {"value": unknown, "gap": engine.own_bounds(self.learner.info.learns, done).upper}
         known = self._known(self.tables, engine, done, last=self._measures_last(engine))
         best = known[self._choose(known)]
         each = {f"gap_{name}": one.gaps.gap for name, one in known.items()}
@@ -300,10 +275,11 @@ class RecordedOutput(Output):
         """Return the certified policies and the last iterate; where agents saw different things, the latter alone."""
         last = engine.policy(engine.distributions())
         held: dict[str, Any] = {"last": last}
+        rule = self.learner.info.averaging
         if not engine.common_state:
-            held = {**engine.separate(self.learner.rule), **held}
-            return Result(last, {name: replace(self._unknown, _policy=own) for name, own in held.items()}, "last")
-        recorded = engine.record.policies(self.game, self.learner.rule) if hasattr(engine.record, "policies") else {}
+            held = {**engine.separate(rule), **held}
+            return Result(last, {name: self._unknown.with_policy(own) for name, own in held.items()}, "last")
+        recorded = engine.record.policies(self.game, rule) if hasattr(engine.record, "policies") else {}
         if self.options.keep:
             held |= recorded
         if self.tables is None:
@@ -315,14 +291,17 @@ class RecordedOutput(Output):
             known |= {name: self._judge(self.tables, own) for name, own in averaged.items()}
             known["last"] = known.pop("last", self._unknown)  # after the tables
             held |= averaged
-        candidates = {name: replace(one, _policy=held.get(name)) for name, one in known.items()}
+        candidates = {name: one.with_policy(held.get(name)) for name, one in known.items()}
         judged = {name: one for name, one in candidates.items() if one.gaps.source != "none"}
         return Result(last, candidates, "average" if self.tables is None else self._choose(judged))
 
     def _tabulates(self) -> bool:
-        """Return whether tables of joint actions are made, where they are not too large."""
+        """Return whether tables of joint actions are made: they are not too large, nor dearer than learning itself."""
         tables = self.tables
-        return tables is not None and 0 < tables.horizon * tables.states * tables.joint_rows <= LARGEST_TABLE
+        if tables is None or not 0 < tables.horizon * tables.states * tables.joint_rows <= LARGEST_TABLE:
+            return False
+        few = tables.horizon * tables.states <= FEW_CELLS
+        return few or self.options.most >= VISITS_PER_CELL * tables.states
 
     def _average_out(self, tables: ExactGame, policy: RecordedPolicy | None) -> dict[str, MarkovPolicy]:
         """Return the tables of what a policy plays where, if there is a record and time."""
@@ -333,7 +312,7 @@ class RecordedOutput(Output):
 
     def _judge(self, tables: ExactGame, policy: MarkovPolicy) -> Candidate:
         """Evaluate a table; its policy is added at the end, since rows of the curve do not prefer tables."""
-        return replace(Candidate.with_exact_gaps(policy, tables, self.learner.equilibrium), _policy=None)
+        return Candidate.with_exact_gaps(policy, tables, self.learner.info.learns).with_policy(None)
 
     def _choose(self, known: Mapping[str, Candidate]) -> str:
         assert self.tables is not None
@@ -343,24 +322,23 @@ class RecordedOutput(Output):
         """Return what is known of each candidate without tables: what the agents say of the average of all visits."""
         found = dict.fromkeys((*READINGS, "last"), self._unknown)
         if self.visits is None:
-            found["average"] = Candidate.with_gaps(engine.own_bounds(self.learner.equilibrium, done))
+            found["average"] = Candidate.with_gaps(engine.own_bounds(self.learner.info.learns, done))
         return found
 
     @property
     def _unknown(self) -> Candidate:
-        return Candidate.with_gaps(Gaps.unknown(self.learner.equilibrium, self.game.agents))
+        return Candidate.with_gaps(Gaps.unknown(self.learner.info.learns, self.game.agents))
 
     def _known(
         self, tables: ExactGame, engine: Engine, done: int, *, last: MarkovPolicy | None
     ) -> dict[str, Candidate]:
         """Return what is known of the candidates that are measured while learning."""
-        kind, most = self.learner.equilibrium, engine.world.largest_gap
+        kind, most = self.learner.info.learns, engine.world.largest_gap
         source = bound_source(tables)
         found = {}
         for name, read in READINGS.items():
             values, gaps = read(tables, self.certificate)
-            replay = Replay(self, done, name)
-            found[name] = Candidate.with_gaps(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
+            found[name] = Candidate.with_gaps(Gaps(kind, np.maximum(gaps, 0.0), source, most=most), values)
         if last is None or (self.interrupted and not is_quick(tables, last)):
             return found
         return {**found, "last": self._judge(tables, last)}
@@ -399,25 +377,6 @@ def visits_per_stage(exact: ExactGame | None, learner: Learner, options: Options
     """Return how many visits of each stage are kept and certified, or None for all."""
     if options.visits_per_stage is not None or exact is None or exact.joint_rows:
         return options.visits_per_stage
-    if options.certify is False or learner.interpreted:
+    if options.certify is False or is_interpreted(learner):
         return None
     return VISITS if exact.seconds_to_answer(options.most * exact.horizon) > CERTIFY_SECONDS else None
-
-
-@dataclass(frozen=True)
-class Replay:
-    """The same run once more, with one fixed deviation for each agent: the lower bounds on the gaps."""
-
-    output: RecordedOutput
-    done: int
-    start: str  # of the policy: "average" or "recent"
-
-    def __call__(self) -> FloatArray:
-        """Return the lower bounds [N]."""
-        out = self.output
-        tables = out.tables
-        assert tables is not None
-        choice = fixed_deviation(tables, out.certificate, recent=self.start == "recent")
-        fixed = out.make_certificate(tables, choice)
-        out.play_again(fixed, self.done)
-        return READINGS[self.start](tables, fixed).gaps

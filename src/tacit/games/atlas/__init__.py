@@ -1,8 +1,8 @@
 """The atlas: games whose values, equilibria or numbers of equilibria were stated by others, with source and figure.
 
-entries.json has them all: payoffs, a tree, the name and the parameters of a function here, or a model in PRISM's
-language with a property. Rules are rewritten here. `tacit.make("atlas/NAME")` makes a game, `tacit atlas` compares
-every figure with what `tacit.solve`, `tacit.equilibria` and `tacit.evaluate` give.
+entries.json has them all: payoffs, a tree, or the name and the parameters of a function in rules.py.
+`tacit.make("atlas/NAME")` makes a game, `tacit atlas` compares every figure with what `tacit.solve`,
+`tacit.equilibria` and `tacit.evaluate` give.
 
 PRISM-games solves bounded properties backwards and takes, of the equilibria of each stage, one of the best total: as
 `tacit.solve(game, "nash")` does. Properties without a bound are played with a horizon beyond which nothing changes, or
@@ -11,6 +11,7 @@ changes less than the digits that are stated.
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,13 +24,11 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.games.atlas import rules
-from tacit.games.gambit import Node, tree_game
+from tacit.games.formats import nearest
 from tacit.games.matrix import matrix_game
-from tacit.games.prism import load
 from tacit.games.tabular import TabularGame, as_tables
-from tacit.games.text import nearest
 
-PLACE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Figure:
         equilibria there are; "sets", in how many connected sets; "gap", the nash gap of `policy`;
         "values", what it pays.
     stated : number or sequence of numbers
-        One number is the total value of all agents, or a count; several are the agents' values, or chances.
+        One number is the total value of all agents, or a count; several are the agents' values, or probabilities.
     tolerance : float
         How far ours may be from it: 1e-9 where it was stated exactly, otherwise half of the last digit stated.
     note : str
@@ -91,31 +90,6 @@ class Entry:
     seconds: float = 0.1
 
 
-def payoff_game(payoffs: Any, *, name: str, horizon: int = 1) -> TabularGame:
-    """Make a game of payoffs [N, A_1, …, A_N]."""
-    return matrix_game(payoffs, name=name, horizon=horizon)
-
-
-def tree(root: Any, *, name: str, agents: int = 2) -> TabularGame:
-    """Make a game of a tree with perfect information: a node is [mover, [branch, …]], an end a list of payoffs."""
-
-    def node(given: Any, path: str) -> Node:
-        if not isinstance(given[-1], list):
-            return Node(given, name=path)
-        mover, branches = given
-        below = [node(branch, f"{path}{k}") for k, branch in enumerate(branches)]
-        return Node([0.0] * agents, mover, branches=below, name=path or "start")
-
-    return tree_game(node(root, ""), agents, name=name)
-
-
-def prism(
-    model: str, wanted: str, constants: Mapping[str, Any], *, name: str, horizon: int | None = None
-) -> TabularGame:
-    """Make the game of a model and a property."""
-    return load(PLACE / model, property=wanted, constants=constants, horizon=horizon, name=name)
-
-
 def _numbers(text: str) -> tuple[float, ...]:
     return tuple(nearest(word) for word in text.split())
 
@@ -123,13 +97,13 @@ def _numbers(text: str) -> tuple[float, ...]:
 def _figure(question: str, stated: str, more: Mapping[str, Any] | None = None) -> Figure:
     """Return a figure; numbers are written as decimals or fractions."""
     numbers, more = _numbers(stated), dict(more or {})
-    policy = [_numbers(own) for own in more.pop("policy", ())]
+    policy = [_numbers(probs) for probs in more.pop("policy", ())]
     return Figure(question, numbers if len(numbers) > 1 else numbers[0], policy=policy, **more)
 
 
-def _maker(name: str, given: Mapping[str, Any]) -> Callable[..., TabularGame]:
+def _maker(name: str, spec: Mapping[str, Any]) -> Callable[..., TabularGame]:
     """Return the function that makes the game of an entry."""
-    match given:
+    match spec:
         case {"payoffs": payoffs}:
             return partial(payoff_game, payoffs, name=name)
         case {"zero_sum": row}:
@@ -137,30 +111,36 @@ def _maker(name: str, given: Mapping[str, Any]) -> Callable[..., TabularGame]:
         case {"team": common}:
             return partial(payoff_game, [common, common], name=name, horizon=25)
         case {"tree": root}:
-            return partial(tree, root, name=name, agents=len(given["figures"][0][1].split()))
-        case {"model": model, "property": wanted}:
-            return partial(prism, model, wanted, given.get("constants", {}), name=name, horizon=given.get("horizon"))
-    function = getattr(rules, given["make"])
-    return partial(function, **given["parameters"]) if "parameters" in given else function
+            return partial(rules.tree, root, name=name)
+    function = getattr(rules, spec["make"])
+    named = {"name": name} if "name" in inspect.signature(function).parameters else {}
+    parameters = spec.get("parameters", {}) | named
+    return partial(function, **parameters) if parameters else function
 
 
-def _entries(name: str, given: dict[str, Any]) -> Iterator[Entry]:
-    """Give an entry, or where there are several properties of a model, one for each."""
-    for k, (wanted, stated, *horizon) in enumerate(given.get("games", ()), start=1):
-        own = {"property": wanted, "figures": [["nash", stated]], "horizon": horizon[0] if horizon else None}
-        yield from _entries(f"{name}-{k}", {key: value for key, value in given.items() if key != "games"} | own)
-    if "games" not in given:
-        make = _maker(name, given)
-        about = given.get("about") or getattr(make, "func", make).__doc__ or ""
-        figures = tuple(_figure(*figure) for figure in given["figures"])
-        yield Entry(name, given["source"], about, make, figures, given.get("read", "figure"), given.get("seconds", 0.1))
+def payoff_game(payoffs: Any, *, name: str, horizon: int = 1) -> TabularGame:
+    """Make a game of payoffs [N, A_1, …, A_N]."""
+    return matrix_game(payoffs, name=name, horizon=horizon)
+
+
+def _entries(name: str, spec: dict[str, Any]) -> Iterator[Entry]:
+    """Yield an entry; of several games with the same rules, one for each pair of objectives."""
+    for k, (objectives, stated, *horizon) in enumerate(spec.get("games", ()), start=1):
+        parameters = spec["parameters"] | {"objectives": objectives, "horizon": horizon[0] if horizon else None}
+        shared = {key: value for key, value in spec.items() if key != "games"}
+        yield from _entries(f"{name}-{k}", shared | {"parameters": parameters, "figures": [["nash", stated]]})
+    if "games" not in spec:
+        make = _maker(name, spec)
+        about = spec.get("about") or getattr(make, "func", make).__doc__ or ""
+        figures = tuple(_figure(*figure) for figure in spec["figures"])
+        yield Entry(name, spec["source"], about, make, figures, spec.get("read", "figure"), spec.get("seconds", 0.1))
 
 
 #: All entries, by name.
 ENTRIES: dict[str, Entry] = {
     entry.name: entry
-    for name, given in json.loads((PLACE / "entries.json").read_text(encoding="utf-8")).items()
-    for entry in _entries(name, given)
+    for name, spec in json.loads((FOLDER / "entries.json").read_text(encoding="utf-8")).items()
+    for entry in _entries(name, spec)
 }
 
 
@@ -174,9 +154,9 @@ def find(name: str) -> Entry:
 # what learners reached on these games ---------------------------------------------------------------------------------
 
 #: A table small enough to give advice by, which `make atlas` writes from docs/atlas.json: by kind of game and learner,
-#: on how many games its gap after 100,000 episodes was at most a tenth of that of uniform play, and the mean total
+#: on how many games its gap after 100,000 episodes was at most a tenth of the uniform policy's, and the mean total
 #: value, from the worst (0) to the best (1).
-REACHED = PLACE / "reached.json"
+REACHED = FOLDER / "reached.json"
 
 #: By how much of all games another learner must be ahead to be named.
 AHEAD = 0.1
@@ -185,7 +165,7 @@ AHEAD = 0.1
 class Reached(NamedTuple):
     """What one learner reached on the games of one kind."""
 
-    near: int  # games on which its gap is at most a tenth of uniform play's
+    near: int  # games on which its gap is at most a tenth of the uniform policy's
     games: int
     welfare: float | None  # mean share of the best total, from the worst; of constant totals none
 
@@ -193,8 +173,8 @@ class Reached(NamedTuple):
 @cache
 def read_reached() -> dict[str, dict[str, Reached]]:
     """Return the table, by kind of game and learner."""
-    found = json.loads(REACHED.read_text(encoding="utf-8"))
-    return {kind: {name: Reached(*row) for name, row in rows.items()} for kind, rows in found.items()}
+    table = json.loads(REACHED.read_text(encoding="utf-8"))
+    return {kind: {name: Reached(*row) for name, row in rows.items()} for kind, rows in table.items()}
 
 
 def kind_of(game: Any) -> str:
@@ -227,7 +207,7 @@ def recommend(game: Any, learner: str) -> str:
     if learner not in rows or rows[best].near / rows[best].games < rows[learner].near / rows[learner].games + AHEAD:
         return ""
     return (
-        f"of the {kind} games of the atlas, {best} came to a tenth of uniform play's gap in {rows[best].near} of "
+        f"of the {kind} games of the atlas, {best} came to a tenth of the uniform policy's gap in {rows[best].near} of "
         f"{rows[best].games}, {learner} in {rows[learner].near}"
     )
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.games.boards import Image, draw_chocolate, draw_piles, draw_robots, draw_soccer, draw_wrestler
 from tacit.games.matrix import matrix_game
-from tacit.games.prism.property import Against, Collect, Objective, Reach, make_game
+from tacit.games.showing import Image, draw_chocolate, draw_piles, draw_robots, draw_soccer, draw_wrestler
 from tacit.games.tabular import TabularGame
-from tacit.games.tabulate import tabulate_steps
+from tacit.games.tabulate import Against, Collect, Objective, PayAt, Reach, objective_game, tabulate_steps
 
 #: Of a joint action: chances, next states, None where play ends, and what both get.
 Outcomes = list[tuple[float, Any, Sequence[float]]]
@@ -245,12 +244,12 @@ def nim(*, piles: Sequence[int] = (1, 2, 3)) -> TabularGame:
     """Two take in turn any number from one pile; who takes the last wins."""
 
     def moves(position: tuple[int, ...]) -> list[Any]:
-        found = {
+        positions = {
             tuple(sorted((*position[:k], left, *position[k + 1 :])))
             for k, pile in enumerate(position)
             for left in range(pile)
         }
-        return sorted(found)
+        return sorted(positions)
 
     first = tuple(sorted(piles))
     return _turns(
@@ -263,9 +262,9 @@ def wythoff(*, piles: tuple[int, int] = (3, 5)) -> TabularGame:
 
     def moves(position: tuple[int, int]) -> list[Any]:
         a, b = position
-        found = {(left, b) for left in range(a)} | {(a, left) for left in range(b)}
-        found |= {(a - k, b - k) for k in range(1, min(a, b) + 1)}
-        return sorted({(min(one), max(one)) for one in found})
+        positions = {(left, b) for left in range(a)} | {(a, left) for left in range(b)}
+        positions |= {(a - k, b - k) for k in range(1, min(a, b) + 1)}
+        return sorted({(min(one), max(one)) for one in positions})
 
     most = sum(piles) + min(piles)
     first = tuple(sorted(piles))
@@ -277,15 +276,175 @@ def chomp(*, rows: int = 2, columns: int = 3) -> TabularGame:
     """Two bite in turn a square of chocolate with all above and right of it; who must eat the poisoned corner loses."""
 
     def moves(position: tuple[int, ...]) -> list[Any]:
-        found = set()
+        positions = set()
         for k, length in enumerate(position):
             for left in range(length):
                 if (k, left) != (0, 0):
-                    found.add((*position[:k], *(min(one, left) for one in position[k:])))
-        return sorted(found)
+                    positions.add((*position[:k], *(min(one, left) for one in position[k:])))
+        return sorted(positions)
 
     picture = partial(draw_chocolate, rows=rows, columns=columns)
     return _turns(f"chomp-{rows}-{columns}", (columns,) * rows, moves, rows * columns - 1, rows * columns, picture)
+
+
+def tree(root: Any, *, name: str) -> TabularGame:
+    """Make a game of a tree with perfect information: a node is [mover, [branch, …]], an end a list of payoffs."""
+    nodes: dict[str, tuple[int, list[Any]]] = {}  # by the branches taken before, as in "01"
+    ends: list[list[float]] = []
+
+    def walk(node: Any, path: str) -> None:
+        if not isinstance(node[-1], list):
+            ends.append(node)
+            return
+        nodes[path or "start"] = node
+        for k, branch in enumerate(node[1]):
+            walk(branch, f"{path}{k}")
+
+    walk(root, "")
+    agents = len(ends[0])
+
+    def step(path: str, joint: tuple[int, ...]) -> Outcomes:
+        mover, branches = nodes[path]
+        k = joint[mover] if joint[mover] < len(branches) else 0
+        if not isinstance(branches[k][-1], list):
+            return [(1.0, None, branches[k])]
+        return [(1.0, f"{path if path != 'start' else ''}{k}", [0.0] * agents)]
+
+    return tabulate_steps(
+        step,
+        start="start",
+        actions=[max([1, *(len(branches) for mover, branches in nodes.values() if mover == i)]) for i in range(agents)],
+        horizon=1 + max(len(path) if path != "start" else 0 for path in nodes),
+        name=name,
+        notes=["an action that a node does not have does what its first does, and nothing out of turn"],
+    )
+
+
+# Games of PRISM-games' tests: rules, and an objective for each of two agents.
+
+
+def rounds(*, want: str, name: str, horizon: int | None = None) -> TabularGame:
+    """Rock, paper, scissors again and again; `want` is what the first agent is paid for, the second against it.
+
+    The state is who won the last round: 1, 2, 0 for a draw, and -1 before the first.
+    """
+
+    def play(w: int, joint: tuple[int, ...]) -> list[tuple[float, int]]:
+        return [(1.0, (joint[0] - joint[1]) % 3)]
+
+    objectives: dict[str, Objective] = {
+        "win of two": Reach(lambda w: w == 1, 2),
+        "draw": Reach(lambda w: w == 0, 1),
+        "first win": Reach(lambda w: w == 1, path=lambda w: w != 2),
+        "wins": Collect(lambda w, joint: (0.0, 1.0, -1.0)[(joint[0] - joint[1]) % 3], 2),
+    }
+    objective = objectives[want]
+    return objective_game(
+        name,
+        play,
+        (objective, Against(objective)),
+        initial=-1,
+        actions=(3, 3),
+        horizon=horizon,
+        action_names=[["rock", "paper", "scissors"]] * 2,
+    )
+
+
+def stopping(*, horizon: int = 20) -> TabularGame:
+    """Two agents in turn stop, or go on and are followed by the other with chance 1/2.
+
+    The first stops for (1/3, 2), the second for (1, 1/3). The state is whose turn it is, 2 after a stop.
+    """
+    stopped = 2
+
+    def play(turn: int, joint: tuple[int, ...]) -> list[tuple[float, int]]:
+        return [(1.0, stopped)] if joint[turn] == 1 else [(0.5, 0), (0.5, 1)]
+
+    def pay(pays: tuple[float, float]) -> Collect:
+        return Collect(lambda turn, joint: pays[turn] * (joint[turn] == 1), until=lambda turn: turn == stopped)
+
+    return objective_game(
+        "prism-stopping",
+        play,
+        (pay((1 / 3, 1.0)), pay((2.0, 1 / 3))),
+        initial=0,
+        actions=(2, 2),
+        horizon=horizon,
+        action_names=[["go", "stop"]] * 2,
+    )
+
+
+#: What a racer that has not succeeded is paid for at each place, and one that has, by name.
+PLACES = {"steps": ({1: 1.0, 2: 1.0, 3: 1.0},) * 2, "place": ({1: 3.0, 2: 1.0}, {1: 3.0, 2: 8.0})}
+SUCCESS = ({1: 1.0}, {2: 2.0})
+
+
+def race(
+    *,
+    objectives: Sequence[Sequence[Any]],
+    success: Sequence[float],
+    apart: int,
+    go: Sequence[float],
+    fragile: bool,
+    name: str,
+    horizon: int | None = None,
+) -> TabularGame:
+    """Two race along places 1 to 4, each paid for an objective of its own.
+
+    Both first choose one of two actions. If they choose the same, one of them may succeed: the first by action 0, the
+    second by action 1. Then each goes on by itself, with a chance of its own at every step, whatever it plays. The
+    state is, for each racer, whether it has succeeded, and its place: 0 at first, `apart` for both that choose
+    differently, 5 for one that did not go on where racers are `fragile`.
+    """
+    out = 5
+
+    def go_on(i: int, racer: tuple[int, int]) -> list[tuple[float, tuple[int, int]]]:
+        won, place = racer
+        if place == out:
+            return [(1.0, racer)]
+        return [(go[i], (won, min(4, place + 1))), (1 - go[i], (won, out if fragile else place))]
+
+    def play(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
+        if s != ((0, 0), (0, 0)):
+            return [(p * q, (one, two)) for p, one in go_on(0, s[0]) for q, two in go_on(1, s[1])]
+        if joint[0] != joint[1]:
+            return [(1.0, ((0, apart), (0, apart)))]
+        winner = joint[0]
+        return [(success[winner], ((1 - winner, 1), (winner, 1))), (1 - success[winner], ((0, 1), (0, 1)))]
+
+    return objective_game(
+        name,
+        play,
+        [_racer_objective(i, *spec) for i, spec in enumerate(objectives)],
+        initial=((0, 0), (0, 0)),
+        actions=(2, 2),
+        horizon=horizon,
+    )
+
+
+def _racer_objective(i: int, kind: str, *spec: Any) -> Objective:
+    """Return the objective of racer i: its kind, and a place, the name of rewards, or a number of steps."""
+
+    def reward(rewards: str) -> Callable[..., float]:
+        table, won = (SUCCESS[i], 1) if rewards == "success" else (PLACES[rewards][i], 0)
+        return lambda s, joint=None: table.get(s[i][1], 0.0) if s[i][0] == won else 0.0
+
+    match kind, spec:
+        case "succeed", ():
+            return Reach(lambda s: s[i][0] == 1)
+        case "succeed", (place, steps):  # and be at the place
+            return Reach(lambda s: s[i] == (1, place), steps)
+        case "arrive", (place, steps):
+            return Reach(lambda s: s[i][1] == place, steps)
+        case "arrive unbeaten", (place, steps):  # the other has not succeeded before
+            return Reach(lambda s: s[i][1] == place, steps, lambda s: s[1 - i][0] == 0)
+        case "collect", (rewards, steps):
+            return Collect(reward(rewards), steps)
+        case "collect until 4", (rewards,):
+            return Collect(reward(rewards), until=lambda s: s[i][1] == 4)
+        case "paid at", (rewards, steps):
+            return PayAt(reward(rewards), steps)
+    raise ValueError(kind)
 
 
 def jamming(*, slots: int = 5, count: bool = True) -> TabularGame:
@@ -297,11 +456,11 @@ def jamming(*, slots: int = 5, count: bool = True) -> TabularGame:
 
     def rules(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
         busy, sent = s
-        found: list[tuple[float, Any]] = [(1.0, ())]
+        channels: list[tuple[float, Any]] = [(1.0, ())]
         for one in busy:
-            found = [(p * q, (*so_far, b)) for p, so_far in found for q, b in ((0.75, 1 - one), (0.25, one))]
+            channels = [(p * q, (*so_far, b)) for p, so_far in channels for q, b in ((0.75, 1 - one), (0.25, one))]
         blocked = joint[0] == joint[1] + 1
-        return [(p, (after, sent + (not blocked and not after[joint[0]]))) for p, after in found]
+        return [(p, (after, sent + (not blocked and not after[joint[0]]))) for p, after in channels]
 
     def expected(s: Any, joint: tuple[int, ...]) -> float:
         return float(sum(p * (after[1] - s[1]) for p, after in rules(s, joint)))
@@ -311,13 +470,12 @@ def jamming(*, slots: int = 5, count: bool = True) -> TabularGame:
     def forget(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
         return [(p, (after[0], 0)) for p, after in rules((s[0], 0), joint)]
 
-    return make_game(
+    return objective_game(
         "prism-jamming" if count else "prism-jamming-half",
         forget if count else rules,
         (goal, Against(goal)),
-        start=((1,) * 4, 0),
+        initial=((1,) * 4, 0),
         actions=(3, 3),
-        horizon=slots,
     )
 
 
@@ -349,9 +507,13 @@ def robots(*, size: int = 5, slip: float = 0.1, steps: int = 5) -> TabularGame:
         return [(p * q, (one, two)) for p, one in move(s[0], 1, joint[0]) for q, two in move(s[1], -1, joint[1])]
 
     goal = Reach(lambda s: s[0] == (top, top) and s[0] != s[1], steps, lambda s: s[0] != s[1])
-    start, picture = ((0, 0), (top, top)), partial(draw_robots, size=size)
-    return make_game(
-        "prism-robots", rules, (goal, Against(goal)), start=start, horizon=steps, actions=(3, 3), picture=picture
+    return objective_game(
+        "prism-robots",
+        rules,
+        (goal, Against(goal)),
+        initial=((0, 0), (top, top)),
+        actions=(3, 3),
+        picture=partial(draw_robots, size=size),
     )
 
 

@@ -1,0 +1,26 @@
+"""Functions of upper layers that methods of lower ones call, such as what `run.plot()` draws with.
+
+The package's front door registers them by name; a layer never imports from above itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+_LOADERS: dict[str, Callable[[], Callable[..., Any]]] = {}
+
+
+def register(name: str, load: Callable[[], Callable[..., Any]]) -> None:
+    """Register a function, which `load` imports when it is called first.
+
+    >>> register("double", lambda: lambda x: 2 * x)
+    >>> call("double", 21)
+    42
+    """
+    _LOADERS[name] = load
+
+
+def call(name: str, /, *args: Any, **options: Any) -> Any:
+    """Call a registered function."""
+    return _LOADERS[name]()(*args, **options)

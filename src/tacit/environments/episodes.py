@@ -1,0 +1,415 @@
+"""An environment's episodes: horizon and range of rewards, how they are seeded, and how a stopped run resumes.
+
+What the user does not say and the environment does not state (as attributes `horizon` and `reward_range`) is looked for
+by playing a few episodes evenly at random. That may miss the longest episode or the largest reward: a run that meets
+one starts over with more room. An environment that always begins in the same state may say so, with `first_states = 1`:
+bounds are then smaller.
+
+An environment with `get_state()` and `set_state(state)` is seeded once, and its state between two episodes, its random
+generators included, goes into the checkpoint. Any other is seeded anew at every episode, by the episode's number. What
+agents saw and what environments say of their own state is stored as JSON: plain values only, nothing that is called.
+"""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tacit.core import check, streams
+from tacit.core.display import Document
+from tacit.core.errors import TacitError, blame, brief
+from tacit.environments.adapters import Environment, floats, look_up, name_of
+from tacit.environments.observations import OVER, Observations
+from tacit.games.gymnasium import time_limit
+from tacit.games.protocol import NamedGame, check_range
+
+EPISODES = 20
+STEPS = 10_000
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The horizon and the range of rewards; `guessed_…` where they come from playing."""
+
+    horizon: int
+    reward_range: tuple[float, float]
+    guessed_horizon: bool = False
+    guessed_range: bool = False
+    early: bool = False  # whether agents may be out before the horizon
+    given_horizon: bool = False  # whether the user gave the horizon
+    drawn: bool = True  # whether the first state may differ from episode to episode
+    notes: tuple[str, ...] = ()  # for people: what was guessed, and how it turned out
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether anything was guessed."""
+        return self.guessed_horizon or self.guessed_range
+
+
+def describe_scouting(name: str, bounds: Bounds, *, scale_free: bool) -> str:
+    """Return in one line what a few episodes have shown, and what happens if it turns out wrong."""
+    low, high = bounds.reward_range
+    horizon = f"horizon={bounds.horizon}" if bounds.guessed_horizon else ""
+    rewards = f"reward_range=({low:g}, {high:g})" if bounds.guessed_range else ""
+    guesses = " and ".join(part for part in (horizon, rewards) if part)
+    harmless = scale_free and not bounds.guessed_horizon
+    later = "this learner learns without it" if harmless else "if more is met, the run starts over; give what you know"
+    return f"{name}: a few random episodes suggest {guesses}; {later}"
+
+
+class Exceeded(Exception):
+    """An episode or a reward beyond the bounds, and wider bounds to start over with.
+
+    They are `stored` where a checkpoint has them: the run resumes from it.
+    """
+
+    def __init__(self, wider: Bounds, *, stored: bool = False) -> None:
+        super().__init__(*wider.notes[-1:])
+        self.wider, self.stored = wider, stored
+
+
+class OutOfRange(TacitError):
+    """A reward outside the range that the user has given: the run cannot mean what it was to mean."""
+
+
+def episode_bounds(
+    environment: Environment, *, horizon: int | None, reward_range: tuple[float, float] | None, seed: int
+) -> Bounds:
+    """Return the bounds: as given, as the environment states it, or as it is seen in a few episodes."""
+    drawn, given_horizon = look_up(environment.source, "first_states") != 1, horizon is not None
+    if horizon is None:
+        horizon = stated_horizon(environment.source)
+    found_range = (
+        stated_range(environment.source) if reward_range is None else check.interval("reward_range", reward_range)
+    )
+    if horizon is not None:
+        horizon = check.integer("horizon", horizon)
+    if horizon is not None and found_range is not None:
+        check_range(found_range, horizon)
+        return Bounds(horizon, found_range, given_horizon=given_horizon, drawn=drawn)
+    longest, low, high, early = scout(environment, horizon, seed)
+    if early:
+        low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
+    notes = []
+    if horizon is None:
+        notes.append(f"the horizon is {longest}, the longest of a few episodes; it can be given (horizon)")
+    if found_range is None:
+        range_text = f"[{low:g}, {high:g}]"
+        notes.append(
+            f"rewards are taken to lie in {range_text}, as in a few episodes; the range can be given (reward_range)"
+        )
+    span = found_range or (low, high)
+    check_range(span, horizon or longest)
+    guessed = (horizon is None, found_range is None)
+    return Bounds(horizon or longest, span, *guessed, early, given_horizon, drawn, tuple(notes))
+
+
+def stored_bounds(text: str) -> Bounds:
+    """Return bounds from the text of a checkpoint."""
+    fields = json.loads(text)
+    return Bounds(**{**fields, "reward_range": tuple(fields["reward_range"]), "notes": tuple(fields["notes"])})
+
+
+def check_rewards(bounds: Bounds, rewards: Sequence[float]) -> None:
+    """Raise where a reward lies outside the range: with a wider one where the range was a guess."""
+    low, high = bounds.reward_range
+    for reward in rewards:
+        if not low <= reward <= high:
+            if not (bounds.guessed_range or reward == 0) or not math.isfinite(reward):
+                message = f"a reward of {reward:g} lies outside reward_range ({low:g}, {high:g}); give a wider one"
+                raise OutOfRange(message)
+            span = max(high - low, abs(reward)) if reward else 0.0  # as much again on that side
+            wider = (min(reward, low - span), high) if reward < low else (low, max(reward, high + span))
+            message = (
+                f"rewards are taken to lie in [{wider[0]:g}, {wider[1]:g}]: the run met {reward:g} and started over"
+            )
+            raise Exceeded(replace(bounds, reward_range=wider, notes=(*bounds.notes, message)))
+
+
+def check_over(bounds: Bounds, over: list[bool]) -> None:
+    """Raise with room for "over" where an agent is out before the horizon and nobody thought of that."""
+    if any(over) and not bounds.early:
+        raise Exceeded(replace(bounds, early=True))
+
+
+def check_ended(bounds: Bounds, over: list[bool] | None) -> Bounds:
+    """Raise with a longer horizon where an episode goes on and the horizon was a guess; note it where it was given."""
+    if over is not None and all(over):
+        return bounds
+    if bounds.given_horizon and describe_cut(bounds.horizon) not in bounds.notes:
+        return replace(bounds, notes=(*bounds.notes, describe_cut(bounds.horizon)))
+    if bounds.guessed_horizon:
+        longer = 2 * bounds.horizon
+        message = (
+            f"the horizon is {longer}: an episode had not ended after {bounds.horizon} steps, and the run started over"
+        )
+        raise Exceeded(replace(bounds, horizon=longer, notes=(*bounds.notes, message)))
+    return bounds
+
+
+def describe_cut(horizon: int) -> str:
+    """Return in words that the horizon that was given ends episodes."""
+    return f"horizon={horizon} cuts episodes that the environment had not ended: later rewards do not count"
+
+
+def stated_horizon(env: Any) -> int | None:
+    """Return the horizon that an environment states, or its time limit."""
+    for length in (look_up(env, "horizon"), time_limit(env)):
+        if isinstance(length, int | np.integer) and length > 0:
+            return int(length)
+    return None
+
+
+def stated_range(env: Any) -> tuple[float, float] | None:
+    """Return the range that an environment states; an infinite one says nothing."""
+    stated = look_up(env, "reward_range")
+    if stated is None or any(isinstance(end, float) and math.isinf(end) for end in np.ravel(np.array(stated, object))):
+        return None
+    return check.interval("reward_range", stated)
+
+
+def scout(
+    environment: Environment, horizon: int | None, seed: int, see: Callable[[Sequence[Any]], None] | None = None
+) -> tuple[int, float, float, bool]:
+    """Return the longest episode, the lowest and highest reward, and whether anybody was out before the end.
+
+    `see` is called with what the agents observe.
+    """
+    draw = streams.stream(seed, streams.SCOUT).integers
+    lengths: list[int] = []
+    low, high, early = math.inf, -math.inf, False
+    while len(lengths) < EPISODES and sum(lengths) < STEPS:
+        shown = environment.reset(None if lengths else seed)
+        if see is not None:
+            see(shown)
+        over, h = [False], 0
+        while not all(over) and (horizon is None or h < horizon):
+            shown, rewards, gone = environment.step([int(draw(size)) for size in environment.actions])
+            if see is not None:
+                see(shown)
+            paid = floats(environment, rewards)
+            low, high = min(low, *paid), max(high, *paid)
+            over, h = gone or [False], h + 1
+            early = early or (any(over) and not all(over))
+            if h >= STEPS and horizon is None and not all(over):
+                raise TacitError(f"an episode has not ended after {STEPS} steps; give the horizon, the steps to play")
+        lengths.append(h)
+    return max(lengths), low, high, early or min(lengths) < (horizon or max(lengths))
+
+
+class EnvironmentGame(NamedGame):
+    """What a run has learned about an environment: `run.game` where there are no tables.
+
+    Attributes
+    ----------
+    name : str
+    agent_names : list of N str
+    actions : tuple of N ints
+    horizon : int
+    reward_range : (float, float)
+    observations : list of N Observations
+        Each agent's own numbering of what it has met.
+    notes : tuple of str
+        None: what was found or decided while learning is in `run.notes`.
+    """
+
+    def __init__(self, environment: Environment, bounds: Bounds, observations: list[Observations]) -> None:
+        self.name = name_of(environment.source)
+        self.agent_names = list(environment.names)
+        self.agents, self.actions = len(environment.actions), environment.actions
+        self.horizon, self.reward_range = bounds.horizon, bounds.reward_range
+        self.observations = observations
+        self.notes: tuple[str, ...] = ()
+        self.source: Any = environment.source  # None once the game was pickled or copied
+        self.uncertain = bounds.uncertain
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the environment out: it is not ours to copy."""
+        return {**self.__dict__, "source": None}
+
+    @property
+    def states(self) -> int:  # type: ignore[override]
+        """Number of states that were met, or that the space has; the most of any agent."""
+        return max(len(observations.met) for observations in self.observations)
+
+    def kernels(self) -> NoReturn:
+        """Raise: an environment is played by agents on their own, outside the compiled loop."""
+        raise TacitError(f"{self!r} has no kernels; it can only be played")
+
+    def state(self, observation: Any, *, agent: int = 0) -> int:
+        """Return the number of the state that an agent takes an observation for, as policies count states."""
+        i = check.integer("agent", agent, least=0, most=self.agents - 1)
+        number = self.observations[i].known(observation)
+        if number is None:
+            raise TacitError(f"agent {i} never met the observation {brief(observation)} while it learned")
+        return number
+
+    def show(self, **options: Any) -> Document:
+        """Show the sizes; an environment is known only by playing it."""
+        from tacit.games.showing import show_sizes
+
+        return show_sizes(self, "an environment: it is known only by playing it, so rewards are not listed")
+
+
+#: Seeds that are drawn ahead.
+_AHEAD = 1024
+
+STATE, SEED, NONE = "state", "seed", "none"
+
+#: What a run says of it.
+TOLD = {
+    STATE: "a checkpoint holds the environment's own state (get_state), so a resumed run ends with the same bits",
+    SEED: "the environment is seeded anew at every episode, by its number, so a resumed run ends with the same bits "
+    "if reset(seed=…) decides all that follows",
+    NONE: "the environment takes no seed and has no get_state and set_state: a resumed run draws differently",
+}
+
+
+def episode_seed(seed: int, episode: int) -> int:
+    """Return the seed with which an episode begins, in an environment that is seeded anew at every episode.
+
+    >>> episode_seed(7, 0), episode_seed(7, 1) == episode_seed(7, 1)
+    (7, True)
+    """
+    return seed if episode == 0 else int(streams.seeds(seed, streams.EPISODES, range(episode, episode + 1))[0])
+
+
+class Seeding:
+    """Gives each episode its seed, and keeps what an environment has to remember between episodes.
+
+    Attributes
+    ----------
+    how : {"state", "seed", "none"}
+    """
+
+    def __init__(self, environment: Environment, seed: int) -> None:
+        self._environment, self._seed = environment, seed
+        self._source = _find_state(environment)
+        self.how = STATE if self._source is not None else SEED if environment.seeded else NONE
+        self._block, self._seeds = -1, np.zeros(0, dtype=np.int64)
+
+    def at(self, episode: int) -> int | None:
+        """Return the seed with which an episode begins, None for none."""
+        if episode == 0:
+            return self._seed
+        if self.how != SEED:
+            return None
+        block, place = divmod(episode, _AHEAD)
+        if block != self._block:
+            numbers = range(block * _AHEAD, (block + 1) * _AHEAD)
+            self._block, self._seeds = block, streams.seeds(self._seed, streams.EPISODES, numbers)
+        return int(self._seeds[place])
+
+    def dump(self) -> str:
+        """Return what an environment has to remember, as the next episode begins; "" for nothing."""
+        if self._source is None:
+            return ""
+        name = name_of(self._environment.source)
+        try:
+            with blame(f"{name} failed to tell it"):
+                return dumps(self._source.get_state())
+        except TacitError as error:
+            raise TacitError(f"the state of {name} cannot be stored: {error}") from error
+
+    def load(self, text: str) -> None:
+        """Bring the environment to what it had to remember."""
+        if self._source is not None:
+            with blame(f"{name_of(self._environment.source)} failed to take its state back"):
+                self._source.set_state(loads(text))
+
+
+def _find_state(environment: Environment) -> Any:
+    """Return who has `get_state` and `set_state`: the adapter of a game, or the environment; None for neither."""
+    for owner in (environment, environment.source):
+        get_state, set_state = getattr(owner, "get_state", None), getattr(owner, "set_state", None)
+        if callable(get_state) and callable(set_state) and _takes(get_state, 0) and _takes(set_state, 1):
+            return owner
+    return None
+
+
+def _takes(function: Any, count: int) -> bool:
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+#: Types of arrays that are taken back, by NumPy's letters.
+_KINDS = "biuf"
+
+
+def dumps(value: Any) -> str:
+    """Return a value as text.
+
+    >>> loads(dumps((1, ("a", None), frozenset({2}))))
+    (1, ('a', None), frozenset({2}))
+    """
+    return json.dumps(_plain(value))
+
+
+def loads(text: str) -> Any:
+    """Return what `dumps` made text of; raise TacitError where it cannot have been that."""
+    try:
+        return _value(json.loads(text))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise TacitError(f"it holds something that is no state ({brief(error)})") from None
+
+
+def _plain(value: Any) -> Any:
+    if value is OVER:
+        return {"over": True}
+    match value:
+        case np.generic():
+            return _plain(value.item())
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else {"float": repr(value)}
+        case tuple() if type(value) is tuple:
+            return {"tuple": [_plain(part) for part in value]}
+        case list() if type(value) is list:
+            return [_plain(part) for part in value]
+        case frozenset():
+            return {"set": [_plain(part) for part in value]}
+        case bytes():
+            return {"bytes": base64.b64encode(value).decode()}
+        case dict():
+            return {"dict": [[_plain(key), _plain(part)] for key, part in value.items()]}
+        case np.ndarray() if value.dtype.kind in _KINDS:
+            content = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
+            return {"array": [value.dtype.str, list(value.shape), content]}
+    raise TacitError(f"{brief(value)} cannot be stored; only numbers, text, tuples, lists, dicts and arrays can")
+
+
+def _value(document: Any) -> Any:
+    if isinstance(document, list):
+        return [_value(part) for part in document]
+    if not isinstance(document, dict):
+        return document
+    ((kind, content),) = document.items()
+    if kind == "over":
+        return OVER
+    if kind == "float":
+        return float(content)
+    if kind == "tuple":
+        return tuple(_value(part) for part in content)
+    if kind == "set":
+        return frozenset(_value(part) for part in content)
+    if kind == "bytes":
+        return base64.b64decode(content)
+    if kind == "dict":
+        return {_value(key): _value(part) for key, part in content}
+    if kind == "array":
+        dtype, shape, raw = content
+        if np.dtype(dtype).kind not in _KINDS:
+            raise TypeError(dtype)
+        return np.frombuffer(base64.b64decode(raw), dtype=dtype).reshape(shape).copy()
+    raise KeyError(kind)

@@ -1,0 +1,137 @@
+"""One run as a job: a function of its specification, on whatever machine it happens to be."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit import games
+from tacit.core.errors import TacitError
+from tacit.engine import Event, Noted, Started, Watcher
+from tacit.engine.checkpoint import Checkpoint
+from tacit.engine.events import Advanced
+from tacit.environments.engine import CutShort
+from tacit.environments.pettingzoo import NamedEnvironment
+from tacit.experiments import store
+from tacit.experiments.results import outcome
+from tacit.experiments.spec import RunSpec, same_game
+from tacit.games.exact import ExactGame
+from tacit.learning import run_learner
+
+
+@dataclass(frozen=True)
+class Order:
+    """A run as it is sent to a worker.
+
+    Attributes
+    ----------
+    spec : RunSpec
+    directory : path, optional
+        Where the run is kept; a worker that sees it, because the disk is shared, keeps the checkpoint there.
+    every : float
+        Seconds between two checkpoints.
+    tables : bytes, optional
+        The game, where the worker has said that it needs it.
+    """
+
+    spec: RunSpec
+    directory: Path | None = None
+    every: float = 30.0
+    tables: bytes | None = None
+
+
+def work(order: Order, watch: Watcher | None) -> store.Delivery | None:
+    """Run an order wherever this is; None where its game's file is not here, or its name not known: send the tables."""
+    try:
+        _have(order.spec, order.tables)
+    except TacitError:
+        name = order.spec.game.name
+        if order.tables is not None or not (games.is_file(name) or _unknown(name)):
+            raise
+        return None
+    return learn_order(order, watch)
+
+
+#: Seconds between two checkpoints of an environment, which may hang: whoever then gives up loses no more than these.
+HANGS = 3.0
+
+
+def learn_order(order: Order, watch: Watcher | None) -> store.Delivery:
+    """Let the agents of an order learn, timed from its first to its last episode; return all that is stored."""
+    spec = order.spec
+    before, began, ended = 0, 0.0, 0.0
+
+    def report(event: Event) -> None:
+        nonlocal before, began, ended
+        match event:
+            case Started(done=done):
+                before, began = done, time.time()
+            case Advanced():  # what follows the last is evaluation, and may be compiled first
+                ended = time.time()
+        if watch is not None:
+            watch(event)
+
+    options: dict[str, Any] = {"watch": report}
+    if order.directory is not None and order.directory.is_dir():
+        place = order.directory / store.CHECKPOINT
+        every = order.every if spec.has_tables else min(order.every, HANGS)
+        options["checkpoint"] = Checkpoint(place, key=spec.hash, every=every, note=lambda text: report(Noted(text)))
+    with contextlib.ExitStack() as stack:
+        game: Any = _game(spec)
+        if not spec.has_tables:  # each run has its own environment
+            game = stack.enter_context(game.enter())
+        learner = spec.learner.learner or spec.learner.name
+        run = run_learner(game, learner, spec.learner.params, spec.options, **options)
+    if not isinstance(run.error, CutShort):
+        run.raise_error()  # what was done up to the last checkpoint is kept
+    ended_run = outcome(spec, run, learned=run.episodes - before, span=(began, ended))
+    return store.Delivery(ended_run, {} if run.interrupted else store.others(run, spec))
+
+
+def pack_game(spec: RunSpec) -> bytes:
+    """Return the game of a run for a worker that does not have its file."""
+    return pickle.dumps(_game(spec))
+
+
+#: Games of the runs of this process, by what they are: runs of the same game share it.
+_GAMES: dict[str, ExactGame | NamedEnvironment] = {}
+_HELD = 16
+
+
+def forget_games() -> None:
+    """Make games anew from here on: a file of the same tables may have other names and notes by now."""
+    _GAMES.clear()
+
+
+def _game(spec: RunSpec) -> ExactGame | NamedEnvironment:
+    key = f"{spec.tables} {spec.game}"
+    return _GAMES.get(key) or _remember(key, same_game(spec))
+
+
+def _have(spec: RunSpec, tables: bytes | None) -> None:
+    """Make the game of a run, or take the one that was sent along."""
+    key = f"{spec.tables} {spec.game}"
+    if tables is None or key in _GAMES:
+        _game(spec)
+        return
+    sent = pickle.loads(tables)
+    if getattr(sent, "digest", None) != spec.tables:
+        raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
+    _remember(key, sent)
+
+
+def _unknown(name: str) -> bool:
+    """Say whether a game was registered by the script that was started, which workers elsewhere do not import."""
+    return games.is_registered(name) and name not in games.REGISTRY
+
+
+def _remember(key: str, game: ExactGame | NamedEnvironment) -> ExactGame | NamedEnvironment:
+    while len(_GAMES) >= _HELD:
+        with contextlib.suppress(KeyError, RuntimeError):  # of another thread
+            del _GAMES[next(iter(_GAMES))]
+    _GAMES[key] = game
+    return game

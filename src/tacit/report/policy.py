@@ -1,0 +1,270 @@
+"""What is computed from the policy of a finished run, as a document: bounds, heat maps, deviations, episodes.
+
+{"run", "sentence": why there is nothing to show} or
+{"run", "kind", "policy": in words, "agents", "horizon", "averaged",
+ "gaps": {"kind", "exact", "values", "upper", "lower"},
+ "steps": [h, …], "states": [name, …], "left_out": states that are not shown,
+ "maps": [{"agent", "actions": [name, …], "cells": [[[probability of each action] or null, …], …]}],
+ "reach": [[probability], …], "deviations": [{"agent", "step", …}] or null, "episodes": [{"steps": […], "returns"}]}
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import streams
+from tacit.core.display import cell_text, exact
+from tacit.core.errors import TacitError, sentence
+from tacit.environments.play import play, unroll
+from tacit.evaluation import Evaluation, behaviour, evaluate
+from tacit.evaluation.behaviour import Behaviour, joint_actions
+from tacit.evaluation.equilibria import enumerable, equilibria
+from tacit.evaluation.gains import APART, deviation_table
+from tacit.evaluation.gaps import check_cost, lower_bounds, seconds_to_evaluate
+from tacit.experiments import store
+from tacit.experiments.spec import game_of
+from tacit.games.exact import ExactGame
+from tacit.games.showing import action_names, state_name, steps_played
+from tacit.games.tabular import TabularGame, as_tables
+from tacit.policies import MarkovPolicy
+from tacit.report.folder import StoredRun
+from tacit.report.page import text
+
+#: What is shown at most: agents, actions, states, steps of a map, deviations, episodes, and steps of an episode.
+AGENTS, ACTIONS, STATES, STEPS, DEVIATIONS, EPISODES, LENGTH = 8, 12, 40, 40, 40, 3, 200
+
+#: Places, pairs of step and state, up to which joint distributions are shown.
+PLACES = 6
+#: Joint actions of more than two agents that are listed.
+LISTED = 24
+
+#: The largest file of a policy from which anything is computed, in bytes.
+LARGEST = 100_000_000
+
+#: Seconds that computing what a policy does may take, by an estimate.
+SECONDS = 60.0
+
+
+def details(run: StoredRun, *, named: Collection[str] = (), seconds: float = SECONDS) -> dict[str, Any]:
+    """Return what there is to show of a run's policy; where there is nothing, a sentence that says why."""
+    try:
+        return {"run": run.name, **_details(run, named, seconds)}
+    except (TacitError, MemoryError, RecursionError) as error:
+        return {"run": run.name, "sentence": text(sentence(error))}
+
+
+def _details(run: StoredRun, named: Collection[str], seconds: float) -> dict[str, Any]:
+    outcome, file = run.outcome, run.place / store.POLICY
+    if outcome is None:
+        raise TacitError("the run is not finished; its policy is stored when it is")
+    if not outcome.spec.has_tables:
+        raise TacitError(f"{outcome.spec.game.name} has no tables, so its policy cannot be shown by step and state")
+    if not file.is_file():
+        raise TacitError("the policy was not stored; run with keep = true to store it")
+    if file.stat().st_size > LARGEST:
+        raise TacitError(f"the policy has more than {LARGEST // 10**6} MB, which would take too long here")
+    game = game_of(outcome.spec, named=named)
+    policy = store.load_policy(run.place)
+    cost = (1 + APART) * seconds_to_evaluate(game, policy)
+    check_cost(cost, seconds, "what the policy plays, and who gains by deviating,")
+    return policy_document(game, policy, kind=None if outcome.gap is None else outcome.gap.kind)
+
+
+def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) -> dict[str, Any]:
+    """Return what there is to show of a policy of a game."""
+    evaluation = evaluate(game, policy, gap=kind)
+    lower = evaluation.gaps if evaluation.exact else lower_bounds(game, policy)
+    play = behaviour(game, policy)
+    steps = _spread(game.horizon, STEPS)
+    states, left_out = play.likeliest_states(STATES)
+    return {
+        "kind": evaluation.kind,
+        "policy": _words(policy),
+        "game": game_document(game),
+        "agents": game.agents,
+        "horizon": game.horizon,
+        "averaged": play.averaged,
+        "gaps": {
+            "kind": evaluation.kind,
+            "exact": evaluation.exact,
+            "values": evaluation.values[:AGENTS].tolist(),
+            "upper": evaluation.gaps[:AGENTS].tolist(),
+            "lower": np.minimum(lower, evaluation.gaps)[:AGENTS].tolist(),  # but for rounding
+        },
+        "steps": steps,
+        "states": [text(state_name(game, s)) for s in states],
+        "left_out": left_out,
+        "reach": [[round(float(play.reach[h, s]), 6) for h in steps] for s in states],
+        "maps": [_map(game, play, i, steps, states) for i in range(min(game.agents, AGENTS))],
+        "joint": _joint(game, play, steps, states),
+        "deviations": _deviations(game, policy, evaluation),
+        "episodes": _episodes(game, policy),
+    }
+
+
+def _words(policy: Any) -> str:
+    """Say what kind of policy it is."""
+    match policy:
+        case MarkovPolicy(product=True):
+            return "A product policy: each agent draws its action by step and state, independently."
+        case MarkovPolicy():
+            return "A correlated policy: one joint action is drawn by step and state, and recommended to the agents."
+    return "A mixture with a certificate: all agents replay recorded policies, with common random numbers."
+
+
+def _map(game: ExactGame, play: Behaviour, i: int, steps: list[int], states: list[int]) -> dict[str, Any]:
+    count = min(game.actions[i], ACTIONS)
+    probs = play.marginals[i]
+    cells = [
+        [[round(float(p), 6) for p in probs[h, s, :count]] if play.reach[h, s] > 0 else None for h in steps]
+        for s in states
+    ]
+    names = [text(name) for name in action_names(game, i)[:count]]
+    return {"agent": i, "actions": names, "left_out": game.actions[i] - count, "cells": cells}
+
+
+def _joint(game: ExactGame, play: Behaviour, steps: list[int], states: list[int]) -> list[dict[str, Any]]:
+    """Return what agents play together, where that is more than each one's part, and few places are reached."""
+    places = [(h, s) for h in steps for s in states if play.reach[h, s] > 0]
+    if play.joint is None or game.agents > AGENTS or max(game.actions) > ACTIONS or len(places) > PLACES:
+        return []
+    names = [[text(name) for name in action_names(game, i)] for i in range(game.agents)]
+    tables = []
+    for h, s in places:
+        joint = np.round(play.joint[h, s], 6)
+        place = {"step": h, "state": text(state_name(game, s))}
+        if game.agents == 2:
+            tables.append({**place, "rows": names[0], "columns": names[1], "cells": joint.tolist()})
+            continue
+        likely = [
+            {"actions": [names[i][a] for i, a in enumerate(actions)], "prob": prob}
+            for actions, prob in joint_actions(joint)
+        ]
+        tables.append({**place, "listed": likely[:LISTED], "left_out": max(0, len(likely) - LISTED)})
+    return tables
+
+
+def _deviations(game: ExactGame, policy: Any, evaluation: Evaluation) -> list[dict[str, Any]] | None:
+    """Return the largest terms of the gaps, with names; None of a mixture, whose gap has no such terms."""
+    if not isinstance(policy, MarkovPolicy):
+        return None
+    terms = deviation_table(game, policy, gap=evaluation.kind).data(limit=DEVIATIONS)["terms"]
+    names = ("state", "instead_of", "play")
+    return [{key: text(entry) if key in names else entry for key, entry in term.items()} for term in terms]
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """Return numbers from 0 to count − 1, evenly spread where they are too many."""
+    if count <= most:
+        return list(range(count))
+    return sorted({int(h) for h in np.linspace(0, count - 1, most).round()})
+
+
+def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
+    game, policy = unroll(game, policy)
+    if game.agents * game.horizon > 20_000:
+        return []
+    played = play(game, policy, episodes=EPISODES)
+    after = streams.stream(0, streams.AFTER)
+    agents = range(min(game.agents, AGENTS))
+    names = [[text(name) for name in action_names(game, i)] for i in agents]
+    pictures: dict[int, str | None] = {}
+
+    def place(s: int) -> dict[str, Any]:
+        return {"state": text(state_name(game, s)), "picture": picture(game, s, pictures)}
+
+    episodes = []
+    for states, actions, rewards in zip(played.states[:, :, 0], played.actions, played.rewards, strict=True):
+        length = steps_played(game, states)
+        shown = min(length, LENGTH)
+        steps = [
+            {
+                **place(int(states[h])),
+                "actions": [names[i][actions[h, i]] for i in agents],
+                "rewards": rewards[h, :AGENTS].tolist(),
+            }
+            for h in range(shown)
+        ]
+        last = shown - 1
+        ended = shown == game.horizon
+        end = game.step(last, int(states[last]), actions[last], after.random())[0] if ended else int(states[shown])
+        returns = rewards[:shown].sum(axis=0)[:AGENTS].tolist()
+        episodes.append({"steps": steps, "end": place(end), "returns": returns, "cut": length > LENGTH})
+    return episodes
+
+
+def picture(game: ExactGame, s: int, pictures: dict[int, str | None]) -> str | None:
+    """Return the picture of a state as an address, if the game draws one, from `pictures` where it is there."""
+    draw = getattr(game, "picture", None)
+    if draw is not None and s not in pictures:
+        pictures[s] = data_url(draw(s))
+    return pictures.get(s)
+
+
+#: Actions of each agent, and equilibria, at most.
+SMALL, EQUILIBRIA = 8, 12
+
+
+def payoff_table(game: ExactGame, h: int, s: int, i: int = 0) -> dict[str, Any] | None:
+    """Return rewards of agent i and of the other, by their actions; None where a game is larger."""
+    tables = as_tables(game)
+    if tables is None or tables.agents != 2 or max(tables.actions) > SMALL:
+        return None
+    mine, theirs = (tables.step_rewards(h)[k][s] for k in (i, 1 - i))
+    if i == 1:
+        mine, theirs = mine.T, theirs.T
+    rows, columns = ([text(name) for name in action_names(game, k)] for k in (i, 1 - i))
+    return {"rows": rows, "columns": columns, "cells": np.stack([mine, theirs], axis=-1).tolist()}
+
+
+def game_document(game: ExactGame) -> dict[str, Any] | None:
+    """Return payoffs and equilibria of a game of two agents and one state; None where there is more to a game."""
+    table = payoff_table(game, 0, 0) if game.states == 1 else None
+    if table is None:
+        return None
+    return {**table, "equilibria": _equilibria(game.tabular(), [table["rows"], table["columns"]])}
+
+
+def _equilibria(game: TabularGame, names: list[list[str]]) -> list[str]:
+    """Return the Nash equilibria of a game played once, in words."""
+    if game.horizon > 1 or not enumerable(game):
+        return []
+    try:
+        policies = equilibria(game).policies[:EQUILIBRIA]
+    except TacitError:
+        return []
+    return ["; ".join(_mixed(policy.probs[i][0, 0], names[i], i) for i in (0, 1)) for policy in policies]
+
+
+def _mixed(probs: Any, names: list[str], i: int) -> str:
+    """Write a mixed action, or the name of the only one that is played."""
+    support = [(name, float(p)) for name, p in zip(names, probs, strict=True) if p > 0]
+    words = [f"{name} {cell_text(exact(p, 4))}" for name, p in support] if len(support) > 1 else [support[0][0]]
+    return f"agent {i}: {', '.join(words)}"
+
+
+#: The largest side of a picture that is shown, in pixels.
+SIDE = 1024
+
+
+def data_url(image: npt.NDArray[Any]) -> str | None:
+    """Return an image, a uint8 array [height, width, 3], as a PNG in a `data:` address; None for anything else.
+
+    >>> data_url(np.zeros((2, 2, 3), dtype=np.uint8))[:30]
+    'data:image/png;base64,iVBORw0K'
+    """
+    if getattr(image, "dtype", None) != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
+        return None
+    if not all(0 < side <= SIDE for side in image.shape[:2]):
+        return None
+    from matplotlib.image import imsave  # it takes longer to import than all the rest
+
+    content = io.BytesIO()
+    imsave(content, image, format="png")
+    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()

@@ -1,0 +1,454 @@
+"""The report of a directory of runs: one file that opens offline, written once or again and again while runs go on.
+
+What the page shows is plain data that JSON can hold:
+
+    {"title", "tacit", "problems": [sentence, …],
+     "games": [{"name", "description", "groups": [{"learner", "settings": [[key, value], …], "seeds", "columns",
+                "bands": {column: {"x", "mean", "sd", "low", "high", "n"}},
+                "runs": [{"name", "seed", "status", "done", "of", …, "curve": {"x", "y": {column: …}}}]}]}]}
+
+Every text is cut to a length and freed of control characters; the scripts show it as text and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit._version import __version__
+from tacit.core import files
+from tacit.core.errors import TacitError
+from tacit.core.types import FloatArray, IntArray
+from tacit.experiments import Group, Outcome
+from tacit.experiments.results import GapOutcome, group_outcomes
+from tacit.figures.curves import align
+from tacit.report.folder import MOST_RUNS, Folder, StoredRun
+from tacit.report.page import check_name, render, text
+from tacit.report.policy import SECONDS, details
+
+#: Entries of a list and problems that are shown.
+_ENTRIES, _PROBLEMS = 40, 50
+
+#: Numbers in all curves of a page, and points of a line at least and at most.
+BUDGET, FEWEST, MOST = 400_000, 60, 4000
+
+#: Columns of a curve that are shown, and those that are shown of very many runs.
+COLUMNS, LEADING = 220, ("reward", "reward_0", "gap")
+
+#: What is shown of a curve, in this order: the beginnings of columns.
+_MEASURES = ("reward", "value", "gap", "l2_gap", "average_value", "average_gap", "average_l2_gap")
+
+
+def overview(folder: Folder) -> dict[str, Any]:
+    """Return all that is shown of the runs in a directory, but for what has to be computed from their policies."""
+    groups = group_outcomes(cast("list[Outcome]", list(folder.runs.values())))
+    groups.sort(key=lambda group: (group.game, group.learner))
+    games: dict[str, list[Group]] = {}
+    for group in groups:
+        games.setdefault(group.game, []).append(group)
+    learners = sorted({group.learner for group in groups})
+    names, most = _columns_to_show(groups)
+    problems = [text(problem) for problem in folder.problems.values()]
+    if len(problems) > _PROBLEMS:
+        problems = [*problems[:_PROBLEMS], f"and {len(problems) - _PROBLEMS} more"]
+    if len(folder.runs) + len(folder.problems) >= MOST_RUNS:
+        problems.append(f"only the first {MOST_RUNS} runs are shown")
+    return {
+        "title": text(folder.place.resolve().name or str(folder.place)),
+        "tacit": __version__,
+        "games": [
+            {
+                "name": text(name),
+                "description": text(_description(members)),
+                "groups": [
+                    {**_group(group, names[id(group)], most), "colour": learners.index(group.learner)}
+                    for group in members
+                ],
+            }
+            for name, members in games.items()
+        ],
+        "problems": problems,
+    }
+
+
+def _columns_to_show(groups: Sequence[Group]) -> tuple[dict[int, list[str]], int]:
+    """Return the columns of each group that are shown, by id, and the most points of a line."""
+
+    def lines() -> int:
+        return sum(len(names[id(group)]) * (1 + len(group.outcomes)) for group in groups)
+
+    names = {id(group): columns(_runs(group)) for group in groups}
+    if lines() > BUDGET // FEWEST:
+        names = {key: [name for name in common if name in LEADING] for key, common in names.items()}
+    return names, int(min(max(BUDGET // max(lines(), 1), FEWEST), MOST))
+
+
+def _runs(group: Group) -> list[StoredRun]:
+    return cast("list[StoredRun]", group.outcomes)
+
+
+def _description(groups: Sequence[Group]) -> str:
+    """Describe a game in words, if a finished run does."""
+    outcomes = (run.outcome for group in groups for run in _runs(group))
+    description = next((outcome.game for outcome in outcomes if outcome is not None), "")
+    return description.partition("(")[2].removesuffix(")").partition(": ")[2] or description
+
+
+def _group(group: Group, names: Sequence[str], most: int) -> dict[str, Any]:
+    runs = _runs(group)
+    gaps = [run.outcome.gap for run in runs if run.outcome is not None and run.outcome.gap is not None]
+    bands = {name: numbers for name in names if (numbers := band(runs, name, most)) is not None}
+    return {
+        "learner": text(group.learner),
+        "settings": _settings(runs[0], len(runs)),
+        "seeds": len(runs),
+        "agents": runs[0].outcome.agents if runs[0].outcome is not None else None,
+        "columns": list(bands),
+        "bands": bands,
+        "gap": _gap_words(gaps),
+        "kinds": sorted({text(gap.kind) for gap in gaps}),
+        "runs": [
+            {**_run(run), "curve": None if len(runs) == 1 else seed_curve(run, list(bands), most)} for run in runs
+        ],
+    }
+
+
+def _settings(run: StoredRun, seeds: int) -> list[list[str]]:
+    spec = run.spec
+    rows: list[tuple[str, object]] = [("learner", spec.learner.name)]
+    rows += [(f"learner: {key}", value) for key, value in list(spec.learner.params.items())[:_ENTRIES]]
+    rows += [("game", spec.game.name)]
+    rows += [(f"game: {key}", value) for key, value in list(spec.game.params.items())[:_ENTRIES]]
+    rows += [("episodes", "open" if spec.open else f"{spec.episodes:,}")]
+    rows += [
+        (name, limit) for name, limit in (("stop at gap", spec.gap), ("stop after seconds", spec.seconds)) if limit
+    ]
+    certify = {None: "where it is cheap", True: "yes", False: "no"}[spec.certify]
+    rows += [("seeds", seeds), ("certificate", certify), ("tacit", spec.tacit)]
+    rows += [("Python", run.versions.python), ("NumPy", run.versions.numpy), ("Numba", run.versions.numba)]
+    return [[text(name), text(_setting(value))] for name, value in rows]
+
+
+def _setting(value: object) -> str:
+    match value:
+        case float():
+            return f"{value:.6g}"
+        case {} | [*_]:
+            return json.dumps(value, default=str)
+    return str(value)
+
+
+def _run(run: StoredRun) -> dict[str, Any]:
+    outcome = run.outcome
+    numbers: dict[str, Any] = {
+        "name": run.name,
+        "seed": text(run.spec.seed),
+        "status": run.status,
+        "done": 0 if run.curve is None else int(run.curve["episode"][-1]),
+        "of": None if run.spec.open else run.spec.episodes,
+    }
+    if outcome is not None:
+        numbers |= {
+            "reward": outcome.reward[:_ENTRIES],
+            "value": None if outcome.value is None else outcome.value[:_ENTRIES],
+            "gap": _gap(outcome.gap),
+            "chosen": text(outcome.chosen),
+            "uniform": outcome.uniform_gap,
+            "ended": text(outcome.ended),
+            "seconds": outcome.seconds,
+            "where": text(outcome.where),
+            "notes": [text(note) for note in outcome.notes[:_ENTRIES]],
+            "advice": [text(advice.text) for advice in outcome.advice[:_ENTRIES]],
+        }
+    return numbers
+
+
+def _gap(gap: GapOutcome | None) -> dict[str, Any] | None:
+    if gap is None:
+        return None
+    words = {"kind": text(gap.kind), "source": text(gap.source), "informative": gap.informative, "most": gap.most}
+    return {**words, "upper": gap.upper[:_ENTRIES], "largest": max(gap.upper)}
+
+
+def _gap_words(gaps: Sequence[GapOutcome]) -> str:
+    """Say which gap the curves show, e.g. "cce, upper bound"."""
+    certain = {"exact": "exact", "estimate": "estimate"}
+    return text(" and ".join(sorted({f"{gap.kind}, {certain.get(gap.source, 'upper bound')}" for gap in gaps})))
+
+
+def columns(runs: Sequence[StoredRun]) -> list[str]:
+    """Return the columns that all runs have and that are shown."""
+    names = [list(run.curve.dtype.names or ()) for run in runs if run.curve is not None]
+    if not names:
+        return []
+    common = [name for name in names[0] if all(name in others for others in names)]
+    return [name for measure in _MEASURES for name in common if _is(name, measure)][:COLUMNS]
+
+
+def _is(name: str, measure: str) -> bool:
+    """Return whether a column is of a measure: of all agents, of one, or of one candidate."""
+    rest = name.removeprefix(measure)
+    agents = rest.startswith("_") and rest[1:].isdigit()
+    return name == measure or (name.startswith(measure) and agents) or (measure == "gap" and rest in _CANDIDATES)
+
+
+_CANDIDATES = ("_average", "_recent", "_last")
+
+
+def seed_curve(run: StoredRun, names: Sequence[str], most: int) -> dict[str, Any] | None:
+    """Return one run's curve, thinned to about `most` rows; every number is one of the file."""
+    curve = run.curve
+    if curve is None:
+        return None
+    leading = [curve[name].astype(float) for name in ("reward", "gap") if name in names]
+    rows = rows_to_show(leading or [curve["episode"].astype(float)], most)
+    return {
+        "rows": len(curve),
+        "x": curve["episode"][rows].tolist(),
+        "y": {name: finite(curve[name][rows]) for name in names},
+    }
+
+
+def band(runs: Sequence[StoredRun], name: str, most: int) -> dict[str, Any] | None:
+    """Return the mean of a column over seeds, with its standard deviation and its smallest and largest number.
+
+    A seed that ended early keeps its last value; one that is going on counts only as far as it has come.
+    """
+    curves = [(run, run.curve) for run in runs if run.curve is not None]
+    if not curves:
+        return None
+    x, y = align([curve for _, curve in curves], name)
+    for row, (run, curve) in zip(y, curves, strict=True):
+        if run.outcome is None:
+            row[x > curve["episode"][-1]] = np.nan
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)  # a column of which nothing was measured
+        mean, low, high = np.nanmean(y, axis=0), np.nanmin(y, axis=0), np.nanmax(y, axis=0)
+        count = (~np.isnan(y)).sum(axis=0)
+        sd = np.where(count > 1, np.nanstd(y, axis=0, ddof=1), 0.0)
+    if not np.isfinite(mean).any():
+        return None
+    if len(curves) == 1:
+        rows = rows_to_show([mean], most)
+        return {"x": x[rows].tolist(), "mean": finite(mean[rows])}
+    rows = rows_to_show([low, mean, high], most)
+    return {
+        "x": x[rows].tolist(),
+        "mean": finite(mean[rows]),
+        "sd": finite(sd[rows], digits=6),
+        "low": finite(low[rows], digits=6),
+        "high": finite(high[rows], digits=6),
+        "n": count[rows].tolist(),
+    }
+
+
+def finite(array: npt.NDArray[Any], *, digits: int | None = None) -> list[float | None]:
+    """Return an array as JSON can hold it: what is not finite is null.
+
+    >>> finite(np.array([1.5, np.nan, 1 / 3]), digits=3)
+    [1.5, None, 0.333]
+    """
+    numbers = array.astype(float).tolist()
+    if digits is None:
+        return [x if np.isfinite(x) else None for x in numbers]
+    return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in numbers]
+
+
+def rows_to_show(columns: Sequence[FloatArray], most: int) -> IntArray:
+    """Return which rows of some columns to show, in order: all, or at most about `most`.
+
+    The rows are cut into pieces of equal length, and of each the rows with the smallest and the largest number of each
+    column are kept, so that no peak is lost; and always the first and the last.
+
+    >>> rows_to_show([np.array([0.0, 9.0, 0.0, 0.0, 0.0, 0.0, -9.0, 0.0])], 6).tolist()
+    [0, 1, 4, 6, 7]
+    """
+    count = len(columns[0])
+    if count <= most:
+        return np.arange(count)
+    pieces = max(1, (most - 2) // (2 * len(columns)))
+    length = -(-count // pieces)
+    rows = [np.array([0, count - 1])]
+    for column in columns:
+        padded = np.full(pieces * length, np.nan)
+        padded[:count] = column
+        cut = padded.reshape(pieces, length)
+        measured = np.flatnonzero(~np.isnan(cut).all(axis=1))
+        if len(measured):
+            rows += [measured * length + pick(cut[measured], axis=1) for pick in (np.nanargmin, np.nanargmax)]
+    return np.unique(np.concatenate(rows))
+
+
+#: Policies that are looked into: one of each game and learner, the first ones.
+MOST_DETAILS = 24
+
+#: Called with what is being done, how many are done, and of how many.
+Progress = Callable[[str, int, int], None]
+
+
+def write_report(
+    place: str | Path,
+    out: str | Path,
+    *,
+    named: Collection[str] = (),
+    seconds: float = SECONDS,
+    progress: Progress | None = None,
+) -> Path:
+    """Write a directory of runs as one HTML file that opens offline.
+
+    Parameters
+    ----------
+    place : path
+        A run's directory, or one of many runs (the `--out` of a run).
+    out : path
+        The file, an `.html`.
+    named : collection of str
+        Games whose Python code may be run, because the user names them.
+    seconds : float
+        What a policy does is left out where computing it would take longer, by an estimate.
+    progress : callable, optional
+        Called with what is being done, how many are done, and of how many.
+
+    Returns
+    -------
+    Path
+        Where it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> from tacit.report import write_report
+    >>> out = Path(tempfile.mkdtemp())
+    >>> results = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run(out=out)
+    >>> write_report(out, out / "report.html").name
+    'report.html'
+    """
+    report = Report(place, out, named=named, seconds=seconds)
+    report.look(progress)
+    if not report.folder.runs:
+        damaged = "; ".join(report.folder.problems.values())
+        raise TacitError(damaged or f"{place} holds no run; `tacit run … --out {place}` puts them there")
+    report.write()
+    return report.file
+
+
+#: Seconds between two looks at a directory that is watched, and after the last change of runs that have all ended.
+EVERY, SETTLED = 3.0, 10.0
+
+
+def watch_report(
+    place: str | Path,
+    out: str | Path,
+    *,
+    named: Collection[str] = (),
+    seconds: float = SECONDS,
+    every: float = EVERY,
+    settled: float = SETTLED,
+    progress: Progress | None = None,
+) -> Path:
+    """Write the report again and again while runs go on; the page reloads itself.
+
+    Parameters
+    ----------
+    place, out, named, seconds, progress
+        As of `write_report`.
+    every : float
+        Seconds between two looks at the directory, and between two reloads of the page.
+    settled : float
+        It ends when there are runs, none of them goes on, and nothing has changed for so many seconds.
+
+    Returns
+    -------
+    Path
+        Where it is. The last page does not reload itself any more, also after Ctrl-C.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> from tacit.report import watch_report
+    >>> out = Path(tempfile.mkdtemp())
+    >>> results = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run(out=out)
+    >>> watch_report(out, out / "report.html", settled=0).name
+    'report.html'
+    """
+    report = Report(place, out, named=named, seconds=seconds)
+    changed = time.monotonic()
+    try:
+        while True:
+            if report.look(progress):
+                report.write(refresh=every)
+                changed = time.monotonic()
+            elif report.over and time.monotonic() - changed >= settled:
+                return report.file
+            time.sleep(min(every, settled) if report.over else every)
+    finally:
+        report.write()
+
+
+class Report:
+    """A directory of runs, and the page that shows it; what a policy does is computed once.
+
+    Parameters
+    ----------
+    place, out, named, seconds
+        As of `write_report`.
+    """
+
+    def __init__(self, place: str | Path, out: str | Path, *, named: Collection[str], seconds: float) -> None:
+        self.file = check_name(out)
+        self.folder = Folder(files.path(place))
+        self.document: dict[str, Any] | None = None
+        self._named, self._seconds = tuple(named), seconds
+        self._details: dict[tuple[str, str], dict[str, Any]] = {}
+
+    @property
+    def over(self) -> bool:
+        """Whether there are runs, and none of them goes on."""
+        runs = self.folder.runs.values()
+        return bool(runs) and not any(run.status == "running" for run in runs)
+
+    def look(self, progress: Progress | None = None) -> bool:
+        """Read the directory; return whether there is something new."""
+        progress = progress or (lambda what, done, total: None)
+        progress("reading runs", 0, 1)
+        if not self.folder.look() and self.document is not None:
+            return False
+        document = overview(self.folder)
+        groups = [group for game in document["games"] for group in game["groups"]]
+        best = {name: len(group["runs"]) for group in groups if (name := _best_run(group)) is not None}
+        shown = list(best.items())[:MOST_DETAILS]
+        document["details"] = {}
+        for done, (name, seeds) in enumerate(shown):
+            run = self.folder.runs[name]
+            if (name, run.spec.hash) not in self._details:
+                progress(f"computing what the policy of {name} does", done, len(shown))
+                self._details[name, run.spec.hash] = details(run, named=self._named, seconds=self._seconds)
+            which = f"The policy of seed {run.spec.seed}"
+            which += "." if seeds == 1 else f", which has the smallest gap of {seeds} seeds."
+            document["details"][name] = {**self._details[name, run.spec.hash], "which": which}
+        self.document = document
+        return True
+
+    def write(self, *, refresh: float | None = None) -> None:
+        """Write the page, which reloads itself every `refresh` seconds."""
+        if self.document is not None:
+            document = {**self.document, "refresh": refresh}
+            files.write(self.file, render("report", f"{document['title']} · tacit", document))
+
+
+def _best_run(group: dict[str, Any]) -> str | None:
+    """Return the name of the run whose policy is shown: the finished one with the smallest gap."""
+    finished = [run for run in group["runs"] if run["status"] == "finished"]
+    best = min(finished, key=lambda run: run["gap"]["largest"] if run.get("gap") else float("inf"), default=None)
+    return None if best is None else str(best["name"])

@@ -1,0 +1,31 @@
+"""What a run says of itself: its repr computes nothing, print computes what it shows."""
+
+from __future__ import annotations
+
+import pytest
+
+import tacit
+from tacit.engine import run as module
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize("learner", ["q-independent", "adaptive-v-cce"])
+def test_a_repr_computes_nothing(learner: str, monkeypatch: pytest.MonkeyPatch):
+    run = tacit.learn(tacit.make("chicken"), learner, episodes=20, points=2)
+    with monkeypatch.context() as patch:
+        for name in ("evaluate", "evaluate_returned", "solve", "uniform_gap", "deviation_table"):
+            patch.setattr(module, name, None)
+        texts = [repr(run), repr(run.candidates), run._repr_html_()]
+    assert all("Run(" in text or "Candidate(" in text for text in texts)
+    assert run.gap >= 0
+    assert "gap =" in repr(run)
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_print_says_one_fact_a_line():
+    run = tacit.learn(tacit.make("stag-hunt"), "model-independent", episodes=200, seed=4)
+    title, *facts = str(run).splitlines()
+    assert title == "stag-hunt | model-independent | 200 episodes | seed 4"
+    assert [fact[2:13].strip() for fact in facts] == ["Nash gap", "values", "policy", "selected", "time"]
+    assert f"(uniform policy: {run.uniform_gap:.4g})" in facts[0]
+    assert f"{100 * run.of_optimum:.3g} % of the optimum" in facts[1]

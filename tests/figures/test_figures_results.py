@@ -1,0 +1,88 @@
+"""Curves of several learners: one kind of gap an axis, one colour a learner, and legends that fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+import pytest
+from matplotlib.figure import Figure
+
+import tacit
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results
+
+
+@pytest.fixture(scope="module")
+def results():
+    learners = (LearnerSpec("stage-v-cce"), LearnerSpec("pg-exact", {"eta": 0.5}))
+    return Experiment("x", 60, (GameSpec("prisoners-dilemma"),), learners, seeds=2).run()
+
+
+def axes_of(count: int):
+    return Figure().subplots(1, count, squeeze=False)[0]
+
+
+def test_one_axis_holds_one_kind_of_gap(results):
+    others = [one for one in results.outcomes if one.label != "stage-v-cce"]
+    axes = Results([*with_source(results, "stage-v-cce", "certificate"), *others], [], False).plot()
+    assert [ax.get_ylabel() for ax in axes[0]] == [
+        "reward in an episode",
+        "cce gap, max over agents",
+        "nash gap, max over agents",
+    ]
+    assert [text.get_text() for text in axes[0, 1].get_legend().get_texts()] == ["stage-v-cce (bound)"]
+    assert axes[0, 2].get_legend() is None
+    (below,) = axes[0, 0].figure.legends
+    assert [text.get_text() for text in below.get_texts()] == ["stage-v-cce (2 seeds)", "pg-exact (2 seeds)"]
+
+
+def with_source(results, label: str, source: str):
+    """Return what a learner reached, as if its gap had come from this source."""
+    return [
+        replace(one, gap=replace(one.gap, kind="cce", source=source)) for one in results.outcomes if one.label == label
+    ]
+
+
+def test_exact_gaps_and_bounds_of_a_kind_share_an_axis(results):
+    """Also where one seed is exact and another is not; a bound is dashed."""
+    exact, bound = with_source(results, "pg-exact", "exact"), with_source(results, "stage-v-cce", "certificate")
+    bound[0] = replace(bound[0], gap=replace(bound[0].gap, source="exact"))
+    axes = Results([*exact, *bound], [], False).plot(size=(9, 6))
+    assert [ax.get_ylabel() for ax in axes[0]] == ["reward in an episode", "cce gap, max over agents"]
+    assert [line.get_linestyle() for line in axes[0, 1].lines] == ["-", "--"]
+    assert [text.get_text() for text in axes[0, 1].get_legend().get_texts()] == ["stage-v-cce (bound)"]
+    assert not any("measured" in text.get_text() for text in axes[0, 1].texts)
+
+
+def test_legends_do_not_push_axes_apart(results):
+    """Axes and their titles do not overlap, and take most of the figure."""
+    games = ("prisoners-dilemma", "another game of a rather long name", "a third")
+    every = [
+        replace(one, spec=replace(one.spec, game=GameSpec(game), tables=game))
+        for game in games
+        for label, source in (("pg-exact", "exact"), ("stage-v-cce", "certificate"))
+        for one in with_source(results, label, source)
+    ]
+    axes = Results(every, [], False).plot(size=(9, 9))
+    figure = axes[0, 0].figure
+    figure.canvas.draw()
+    boxes = [ax.get_tightbbox() for ax in axes.flat]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert sum(ax.get_position().width for ax in axes[0]) > 0.75
+    for ax in axes.flat:
+        ticks = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
+        assert not any(one.overlaps(other) for one, other in pairwise(ticks))
+
+
+def test_axes_are_taken_and_returned(results):
+    given = axes_of(3)
+    drawn = results.plot(ax=given, title="mine", scale="linear", band="none")
+    assert drawn[0, 1] is given[1]
+    assert given[1].get_title() == "mine"
+    assert given[1].get_yscale() == "linear"
+    by_agent = results.plot(columns=["reward"], agents=[0, 1])
+    assert len(by_agent[0, 0].lines) == 4
+    with pytest.raises(tacit.TacitError, match="reward_7"):
+        results.plot(columns=["reward"], agents=[7])
+    with pytest.raises(tacit.TacitError, match=r"1 game \(prisoners-dilemma\).*3 panels \(reward, cce gap, nash gap\)"):
+        results.plot(ax=axes_of(2))

@@ -1,0 +1,43 @@
+"""Curves and bands are those of the files, and thinned curves keep their peaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from stored_runs import GoingOn, look, rows_of
+
+from tacit.report.results import overview, rows_to_show
+
+
+def test_curves_are_those_of_the_files(results: Path) -> None:
+    document = overview(look(results))
+    assert [game["name"] for game in document["games"]] == ["good-state", "stag-hunt"]
+    for game in document["games"]:
+        for group in game["groups"]:
+            files = {run["name"]: rows_of(results / run["name"]) for run in group["runs"]}
+            for run in group["runs"]:
+                assert run["curve"]["x"] == [row["episode"] for row in files[run["name"]]]
+                for name, column in run["curve"]["y"].items():
+                    assert column == [row[name] for row in files[run["name"]]]
+            both = np.array([[row["gap"] for row in rows] for rows in files.values()])
+            band = group["bands"]["gap"]
+            np.testing.assert_allclose(band["mean"], both.mean(axis=0))
+            np.testing.assert_allclose(band["sd"], both.std(axis=0, ddof=1), rtol=1e-5)
+            np.testing.assert_allclose(band["low"], both.min(axis=0), rtol=1e-5)
+
+
+def test_a_run_that_goes_on_says_how_far_it_is(results: Path, tmp_path: Path) -> None:
+    GoingOn(results, tmp_path / "all", 4)
+    (run,) = overview(look(tmp_path / "all"))["games"][0]["groups"][0]["runs"]
+    assert (run["status"], run["done"], run["of"]) == ("running", 4, 30)
+
+
+def test_thinned_curves_keep_real_rows_and_peaks() -> None:
+    rng = np.random.default_rng(0)
+    columns = [rng.normal(size=10_000), rng.normal(size=10_000)]
+    columns[0][4321], columns[1][1234] = 50, -50
+    rows = rows_to_show(columns, 1000)
+    assert len(rows) <= 1000
+    assert {0, 4321, 1234, 9999} <= set(rows.tolist())
+    assert (np.diff(rows) > 0).all()
