@@ -65,7 +65,7 @@ def loop(rows):
 
 for size in map(int, sys.argv[1:]):
     rows = np.ones(1, dtype=[("values", "f8", size), ("last", "f8")])
-    print(compilation.dispatcher(loop, compilation.kernel_directory())(rows))
+    print(compilation.dispatcher(loop, compilation.kernel_directory(compilation.cache_root()))(rows))
 """
 LINE = "        if sign * here.values[k] > {}:\n            found += here.last\n"
 LINES = "".join(LINE.format(bound) for bound in (0.5, *range(9, 69)))

@@ -49,7 +49,7 @@ from numba.extending import overload
 from tacit.core import generics, memory
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
-from tacit.core.lanes import pairs, plain, put
+from tacit.core.generics import pairs, plain, put
 from tacit.core.memory import lock
 from tacit.core.records import capacity, records
 from tacit.core.types import FloatArray, IntArray
