@@ -11,8 +11,7 @@ from tests.environments.toys import Corridor
 
 import tacit
 from tacit.core import memory
-from tacit.engine.cells import STEP
-from tacit.engine.team import PooledTeam
+from tacit.engine.team import STEP, PooledTeam
 from tacit.environments.engine import EnvironmentEngine
 
 pytestmark = pytest.mark.filterwarnings("ignore:the agents saw different", "ignore:of .* observations")
@@ -48,7 +47,7 @@ def test_each_agent_has_a_cell_for_what_it_met_and_no_other(monkeypatch):
     tacit.learn(tacit.from_pettingzoo(Wide(wide=40), horizon=6, reward_range=(-1, 10)), "adaptive-v-cce", episodes=200)
     team, visited = made[-1].team, made[-1].visited
     assert isinstance(team, PooledTeam)
-    rows = team._pool.rows
+    rows = team.rows
     for i in range(2):
         met = {(h, int(s)) for h in range(6) for s in visited[:200, h, i]}
         assert {divmod(key, STEP) for key in rows[i]} == met

@@ -2,6 +2,10 @@
 
 The kernels, the random streams and the numbers are those of agents on their own (`engine/agents.py`); agent i touches
 row i of the state and nothing else. What each sees comes in as a number of its own: agents need not see the same.
+
+A learner that remembers by step looks at `cells[h, s, i]` and `cells[h + 1, s', i]` and nowhere else. Its arrays
+[steps, states, agents] are then views of arrays [rows, agents], the same at every step (a stride of 0), and a state
+comes as the number of its row: memory is taken for the steps and states that an agent visits, in arrays that double.
 """
 
 from __future__ import annotations
@@ -14,14 +18,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import generics, records, streams
+from tacit.core import generics, memory, records, streams
+from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.agents import make_agent
-from tacit.engine.cells import STEP, Pool, pad
 from tacit.engine.checkpoint import Arrays, pack, unpack
-from tacit.engine.fused import read_distributions
+from tacit.engine.fused import read_distributions, to_distributions
 from tacit.engine.outputs.recorded import write_down
 from tacit.learners import Learner, World, v_base
 from tacit.learners.several import is_interpreted
@@ -29,6 +33,12 @@ from tacit.learners.spec import remembers_by_step, with_start
 
 #: Uniform numbers that are drawn ahead: half a megabyte.
 _DRAWS = 65_536
+
+#: The key of a cell is h·STEP + s.
+STEP = 1 << 32
+
+#: No row of a cell has a larger number.
+_MOST_ROWS = 2**31 - 1
 
 #: What a turn returns: that all agents see the same or not, or that nothing was done since something is out of bounds.
 SAME, APART, BAD_REWARD, BAD_STATE = 0, 1, -1, -2
@@ -39,58 +49,71 @@ class TurnBuffer(NamedTuple):
 
     learner: Any
     rows: IntArray  # [N]  the row of its next cell; none where there are no cells
-    places: IntArray  # [N]  where each agent is: the row of its cell, or its state where there are no cells
+    here: IntArray  # [N]  where each agent is: the row of its cell, or its state where there are no cells
     chosen: IntArray  # [N]  what it does there
-    rewards: FloatArray  # [N]  what that brought
-    nexts: IntArray  # [N]  where it is then, in memory right after the rewards: one call writes both
+    rewards: FloatArray  # [N]
+    next_states: IntArray  # [N]
     returns: FloatArray  # [N]  the rewards of this episode
-    span: FloatArray  # [2]  where rewards lie
-    known: IntArray  # [N]  states that each can be in
+    reward_range: FloatArray  # [2]
+    states: IntArray  # [N]  how many states each agent can be in
     u: FloatArray  # [episodes, H, N]  uniform numbers drawn ahead
     actions: IntArray  # [N]  how many each agent has
-    room: FloatArray  # [A]
+    scratch: FloatArray  # [A]
     visited: npt.NDArray[np.uint32]  # [K, H, N]  the record; K is 0 where it is not kept
     stored: npt.NDArray[np.float32]  # [K, H, Σ(A_i − 1)]
 
 
 def turn(pinned, k, b, h):
-    """Let all agents learn from step h of episode k, unless it is −1, and act at the next, unless h was the last.
+    """Let all agents learn from step h of episode k, and act at step h + 1.
 
-    Agent i acts with the number u[b, h + 1, i]. Rewards and states are looked at before anything is changed.
+    With h = −1 they only act, and after the last step they only learn. Agent i acts with the number u[b, h + 1, i].
+    Rewards and states are checked before anything is changed.
     """
     buffer = unpin(pinned)
     N, horizon = len(buffer.chosen), buffer.u.shape[1]
     learns, acts, keeps = h >= 0, h + 1 < horizon, len(buffer.stored) > 0
     if learns:
         for i in range(N):
-            if not buffer.span[0] <= buffer.rewards[i] <= buffer.span[1]:
+            if not buffer.reward_range[0] <= buffer.rewards[i] <= buffer.reward_range[1]:
                 return BAD_REWARD
     outcome = SAME
     if acts:
         for i in range(N):
-            if not 0 <= buffer.nexts[i] < buffer.known[i]:
+            if not 0 <= buffer.next_states[i] < buffer.states[i]:
                 return BAD_STATE
-            if buffer.nexts[i] != buffer.nexts[0]:
+            if buffer.next_states[i] != buffer.next_states[0]:
                 outcome = APART
     for i in range(N):
-        here = buffer.places[i]
+        before = buffer.here[i]
         if len(buffer.rows) > 0:
-            buffer.places[i] = buffer.rows[i]
+            buffer.here[i] = buffer.rows[i]
         elif acts:
-            buffer.places[i] = buffer.nexts[i]
+            buffer.here[i] = buffer.next_states[i]
         if learns:
-            generics.learn(buffer.learner, i, h, here, buffer.chosen[i], buffer.rewards[i], buffer.places[i])
+            generics.learn(buffer.learner, i, h, before, buffer.chosen[i], buffer.rewards[i], buffer.here[i])
             buffer.returns[i] += buffer.rewards[i]
     if acts:
         column = 0
         for i in range(N):
-            here = buffer.places[i]
+            here = buffer.here[i]
             if keeps:
-                buffer.visited[k, h + 1, i] = buffer.nexts[i]
+                buffer.visited[k, h + 1, i] = buffer.next_states[i]
                 row = buffer.stored[k, h + 1]
-                column = write_down(buffer.learner, i, h + 1, here, buffer.actions[i], buffer.room, row, column)
+                column = write_down(buffer.learner, i, h + 1, here, buffer.actions[i], buffer.scratch, row, column)
             buffer.chosen[i] = generics.act(buffer.learner, i, h + 1, here, buffer.u[b, h + 1, i])
     return outcome
+
+
+def read_cells(learner, recent, keys, out):
+    """Write the distributions of cells with these keys [N, rows], −1 for none, into `out` [N, H, S, A]."""
+    for i in range(len(out)):
+        for row in range(keys.shape[1]):
+            h, s = keys[i, row] // STEP, keys[i, row] % STEP
+            if keys[i, row] >= 0 and s < out.shape[2]:
+                if recent:
+                    generics.average_policy(learner, i, h, row, out[i, h, s])
+                else:
+                    generics.policy(learner, i, h, row, out[i, h, s])
 
 
 class Fixed(TacitError):
@@ -103,56 +126,52 @@ class Team(Protocol):
     Attributes
     ----------
     buffer : TurnBuffer
-        What the engine writes (rewards, nexts, span, known) and reads (chosen, returns).
-    room : int
-        States that the agents have room for; 0 where memory is made for what is met.
+        What the engine writes (rewards, next_states, reward_range, states) and reads (chosen, returns).
+    capacity : int
+        States that the agents have memory for; 0 where memory is taken for the cells they visit.
     agents : sequence
         Those that are objects on their own.
-    shown : sequence
-        What each agent observes, None for one that is out; told to those that learn from observations.
+    observations : sequence
+        What each agent observes, None for one that is out; passed to those that learn from observations.
     """
 
     buffer: TurnBuffer
-    room: int
+    capacity: int
     agents: Sequence[Any] = ()
-    shown: Sequence[Any] = ()
+    observations: Sequence[Any] = ()
 
     def keep(self, visited: npt.NDArray[np.uint32], stored: npt.NDArray[np.float32]) -> None:
         """Write the record into these arrays from now on."""
         self.buffer = self.buffer._replace(visited=visited, stored=stored)
 
     def begin(self, episode: int) -> Callable[[int], int]:
-        """Begin an episode, by its number from 0: returns are 0. Return its turns, a function of the step.
-
-        They learn from step h, −1 for none, and act at the next, if there is one; see the function `turn`.
-        """
+        """Begin the episode of this number; return its turns, a function of the step, as `turn` has it."""
 
     def grow(self, states: int) -> None:
-        """Make room for more states."""
+        """Take memory for more states."""
 
-    def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
-        """Return what each agent answers with at the first `met[i]` states, [H, met[i], A_i]."""
+    def distributions(self, states: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
+        """Return each agent's policy at its first `states[i]` states, [H, states[i], A_i]."""
 
     def bound_sum(self) -> FloatArray | None:
         """Return Σ_k (V̄_1 − V̲_1) of the agents, where they keep bounds."""
 
     @property
     def bytes(self) -> int:
-        """What the agents remember, where that grows with what they meet."""
+        """Memory of the agents, where that grows with the cells they visit."""
         return 0
 
     @property
     def cells(self) -> int:
-        """Steps and states that the agent with the most of them has met; 0 where nobody counts them."""
+        """Cells (h, s) of the agent that has visited the most; 0 where nobody counts them."""
         return 0
 
     def snapshot(self) -> Arrays:
-        """Return everything that has changed since the team was made; the streams follow from the episode."""
+        """Return all that has changed since the team was made; the streams follow from the episode."""
         raise TacitError("learners that are Python classes are not checkpointed")
 
-    def restore(self, arrays: Arrays, room: int) -> None:
+    def restore(self, arrays: Arrays, capacity: int) -> None:
         """Resume from a snapshot."""
-        return
 
 
 class CompiledTeam(Team):
@@ -161,7 +180,7 @@ class CompiledTeam(Team):
     def __init__(self, learner: Learner, world: World, *, seed: int) -> None:
         self.learner, self._seed = learner, seed
         self.world = with_start(learner, world, seed)
-        self.room = world.states
+        self.capacity = world.states
         N, H = world.agents, world.horizon
         self._ahead = max(1, _DRAWS // (N * H))  # episodes
         self.buffer = _make_buffer(self.world, np.empty((self._ahead, H, N)))._replace(**self._remember())
@@ -208,25 +227,32 @@ class CompiledTeam(Team):
         self._block = block
 
     def grow(self, states: int) -> None:
-        """Make room for more states; what was learned stays."""
-        wider = self._wider(states)
-        room = generics.seal(self.learner.init(wider), like=self.state)
-        records.transfer(self.state, room)
-        self.world, self.room = wider, states
-        self.buffer.known[:] = states
-        self._put(learner=room)
+        """Take memory for more states; what was learned stays."""
+        before = self.state
+        self._reset(states)
+        records.transfer(before, self.state)
+
+    def _reset(self, states: int) -> None:
+        """Begin with a fresh state for so many states."""
+        if states != self.capacity:
+            self.world, self.capacity = self._wider(states), states
+        self.buffer.states[:] = states
+        self._put(learner=generics.seal(self.learner.init(self.world), like=self.state))
 
     def _wider(self, states: int) -> World:
-        """Return a world of so many states; where agents have a starting policy, it is even in the new ones."""
+        """Return a world of so many states; starting policies are uniform in the new ones."""
         if any(self.learner.seat(i).start == "random" for i in range(self.world.agents)):
             raise Fixed("an agent with a random start cannot meet new states; start from 'uniform'")
         start = tuple(None if policy is None else pad(policy, states) for policy in self.world.start)
         return self.world._replace(states=states, start=start)
 
-    def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
-        """Return what each agent answers with, [H, met[i], A_i]."""
-        tables = read_distributions(self.state, self.world, max(met), recent=recent)
-        return [table[:, :n] for table, n in zip(tables, met, strict=True)]
+    def distributions(self, states: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
+        """Return each agent's policy, [H, states[i], A_i]."""
+        tables = self._tables(max(states), recent=recent)
+        return [table[:, :n] for table, n in zip(tables, states, strict=True)]
+
+    def _tables(self, states: int, *, recent: bool) -> list[FloatArray]:
+        return read_distributions(self.state, self.world, states, recent=recent)
 
     def bound_sum(self) -> FloatArray | None:
         """Return the sums of the learner's own bounds."""
@@ -236,87 +262,164 @@ class CompiledTeam(Team):
         """Return the learner's state."""
         return pack(self.state)
 
-    def restore(self, arrays: Arrays, room: int) -> None:
+    def restore(self, arrays: Arrays, capacity: int) -> None:
         """Resume from a snapshot."""
-        self.world = self._wider(room) if room != self.room else self.world
-        self.room = room
-        self.buffer.known[:] = room
-        self._put(learner=generics.seal(self.learner.init(self.world), like=self.state))
+        self._reset(capacity)
         unpack(self.state, arrays)
 
 
 class PooledTeam(CompiledTeam):
-    """Agents that remember by step: one state for all of them, whose cells are made as they are met."""
+    """Agents that remember by step: their cells get a row when they are first visited.
+
+    Attributes
+    ----------
+    rows : list of N dicts
+        Each agent's rows by key; row 0 is what follows the last step.
+    """
 
     def _remember(self) -> dict[str, Any]:
-        self.room, self._pool = 0, Pool(self.learner, self.world)
-        self._write: Any = struct.Struct(f"{self.world.agents}q").pack_into
-        return {"learner": self._pool.state, "rows": np.zeros(self.world.agents, dtype=np.int64)}
+        world, N = self.world, self.world.agents
+        started = max((policy.shape[1] for policy in world.start if policy is not None), default=0)
+        start = tuple(None if policy is None else pad(policy, started + 1) for policy in world.start)
+        world = world._replace(states=started + 1, start=start, places=_MOST_ROWS)
+        self.capacity, self._started = 0, started
+        self._fresh: Any = generics.seal(self.learner.init(world))
+        self._initial = {path: array for path, array in records.parts(self._fresh) if array.ndim == 3}
+        self._arrays = {path: np.zeros((1, N), array.dtype) for path, array in self._initial.items()}
+        for path, array in self._initial.items():
+            if len(array) > world.horizon:
+                self._arrays[path][0] = array[-1, 0]
+        self.rows: list[dict[int, int]] = [{} for _ in range(N)]
+        self._pack_rows: Any = struct.Struct(f"{N}q").pack_into
+        return {"learner": self._reserve(world.horizon, self._fresh), "rows": np.zeros(N, dtype=np.int64)}
 
     @property
     def cells(self) -> int:
-        """Steps and states that the agent with the most of them has met."""
-        return self._pool.used - 1
+        """Cells (h, s) of the agent that has visited the most."""
+        return max(map(len, self.rows))
+
+    @property
+    def _row_bytes(self) -> int:
+        """Bytes of one row of all agents, and of the entries that find it."""
+        return sum(int(array[0].nbytes) for array in self._arrays.values()) + 100 * len(self.rows)
 
     @property
     def bytes(self) -> int:
-        """What the agents remember of the cells that they have met."""
-        return self._pool.used * self._pool.size
+        """Memory of the cells that the agents have visited."""
+        return (1 + self.cells) * self._row_bytes
+
+    def _reserve(self, more: int, state: Any) -> Any:
+        """Return a state whose arrays have so many free rows; the same where there are enough."""
+        used, capacity = 1 + self.cells, len(next(iter(self._arrays.values())))
+        if used + more <= capacity:
+            return state
+        wider = max(used + more, 2 * capacity)
+        memory.require(self._row_bytes * wider, "a larger copy of what the agents have learned")
+        for path, before in self._arrays.items():
+            self._arrays[path] = np.zeros((wider, *before.shape[1:]), before.dtype)
+            self._arrays[path][:used] = before[:used]
+        return records.replace(state, self._view)
+
+    def _view(self, path: str, array: Any) -> Any:
+        """Return rows [steps, rows, agents], the same at every step, in place of an array of the learner's."""
+        if path not in self._arrays:
+            return array
+        rows = self._arrays[path]
+        return np.ndarray((len(array), *rows.shape), rows.dtype, rows, 0, (0, *rows.strides))
+
+    def _enter(self, i: int, key: int) -> int:
+        """Return the row of agent i's cell, a new one at its first visit."""
+        row = self.rows[i].get(key)
+        if row is None:
+            row = self.rows[i][key] = len(self.rows[i]) + 1
+            h, s = divmod(key, STEP)
+            for path, array in self._initial.items():
+                self._arrays[path][row, i] = array[h, min(s, self._started), i]
+        return row
 
     def begin(self, episode: int) -> Callable[[int], int]:
-        """See that there is room for all that an episode may show."""
-        if self._pool.reserve(self.world.horizon):
-            self._put(learner=self._pool.state)
+        """See that there are rows for all cells that an episode may visit."""
+        learner = self._reserve(self.world.horizon, self.state)
+        if learner is not self.state:
+            self._put(learner=learner)
         return partial(self._enter_and_turn, super().begin(episode))
 
     def _enter_and_turn(self, take_turn: Callable[[int], int], h: int) -> int:
-        """Find the rows of the next cells, or make them, and take the turn."""
-        buffer, key, tables = self.buffer, (h + 1) * STEP, self._pool.rows
+        """Write the rows of the next cells, and take the turn."""
+        buffer, key = self.buffer, (h + 1) * STEP
         if h + 1 == self.world.horizon:
             buffer.rows[:] = 0
             return take_turn(h)
-        nexts = buffer.nexts.tolist()
+        states = buffer.next_states.tolist()
         try:
-            self._write(buffer.rows, 0, *[rows[key + s] for rows, s in zip(tables, nexts, strict=True)])
-        except KeyError:
-            if all(0 <= s < limit for s, limit in zip(nexts, buffer.known.tolist(), strict=True)):  # or it is told
-                buffer.rows[:] = [self._pool.enter(i, h + 1, s) for i, s in enumerate(nexts)]
+            self._pack_rows(buffer.rows, 0, *[rows[key + s] for rows, s in zip(self.rows, states, strict=True)])
+        except KeyError:  # a first visit, or a state out of bounds, which the turn refuses
+            if all(0 <= s < limit for s, limit in zip(states, buffer.states.tolist(), strict=True)):
+                buffer.rows[:] = [self._enter(i, key + s) for i, s in enumerate(states)]
         return take_turn(h)
 
-    def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
-        """Return what each agent answers with, [H, met[i], A_i]."""
-        tables = self._pool.distributions(self.world, max(met), recent=recent)
-        return [table[:, :n] for table, n in zip(tables, met, strict=True)]
+    def _keys(self) -> IntArray:
+        """Return the keys of all rows in use [N, rows], −1 for none."""
+        keys = np.full((len(self.rows), 1 + self.cells), -1)
+        for column, rows in zip(keys, self.rows, strict=True):
+            column[1 : 1 + len(rows)] = list(rows)
+        return keys
+
+    def _tables(self, states: int, *, recent: bool) -> list[FloatArray]:
+        world = self.world
+        initial = read_distributions(self._fresh, world, self._started + 1, recent=recent)
+        shape = (world.agents, world.horizon, states, int(world.actions.max()))
+        table = memory.zeros(shape, "the last iterate")
+        for policy, before in zip(table, initial, strict=True):  # as it was where nothing was visited
+            policy[:, :, : before.shape[2]] = before[:, -1:]
+            policy[:, : before.shape[1], : before.shape[2]] = before[:, :states]
+        compile_loop(read_cells, self.state)(self.state, recent, self._keys(), table)
+        return to_distributions(table, world)
+
+    def _rows_in_use(self) -> Any:
+        """Return the learner's state with the rows in use alone, once instead of at every step."""
+        used = 1 + self.cells
+        return records.replace(self.state, lambda path, array: array[:1, :used] if path in self._arrays else array)
 
     def snapshot(self) -> Arrays:
-        """Return the cells that were met, and what is remembered there."""
-        return self._pool.snapshot()
+        """Return the keys of all rows in use, and what is remembered there."""
+        return {"keys": self._keys(), **pack(self._rows_in_use())}
 
-    def restore(self, arrays: Arrays, room: int) -> None:
-        """Resume from a snapshot."""
-        self._pool = Pool(self.learner, self.world)
-        self._pool.restore(arrays)
-        self._put(learner=self._pool.state)
+    def restore(self, arrays: Arrays, capacity: int) -> None:
+        """Resume from a snapshot, before any cell is visited."""
+        self._put(learner=self._reserve(arrays["keys"].shape[1], self.state))
+        for i, keys in enumerate(arrays["keys"].tolist()):
+            for key in keys[1:]:
+                if key >= 0:
+                    self._enter(i, key)
+        unpack(self._rows_in_use(), arrays)
+
+
+def pad(start: FloatArray, states: int) -> FloatArray:
+    """Return a starting policy [H or 1, S, A] of more states, uniform in the new ones."""
+    steps, before, actions = start.shape
+    if before >= states:
+        return start
+    return np.concatenate([start, np.full((steps, states - before, actions), 1.0 / actions)], axis=1)
 
 
 def _make_buffer(world: World, u: FloatArray) -> TurnBuffer:
-    """Make room for all that a turn reads and writes but what the agents remember; no record is kept."""
+    """Return a buffer without what the agents remember, and without a record."""
     N, width = world.agents, int(world.actions.sum()) - world.agents
-    places, chosen = np.zeros((2, N), dtype=np.int64)
-    heard, returns = np.zeros(2 * N), np.zeros(N)
+    here, chosen, next_states = np.zeros((3, N), dtype=np.int64)
     return TurnBuffer(
         learner=None,
         rows=np.zeros(0, dtype=np.int64),
-        places=places,
+        here=here,
         chosen=chosen,
-        rewards=heard[:N],
-        nexts=heard[N:].view(np.int64),
-        returns=returns,
-        span=np.array(world.reward_range, dtype=np.float64),
-        known=np.full(N, world.states),
+        rewards=np.zeros(N),
+        next_states=next_states,
+        returns=np.zeros(N),
+        reward_range=np.array(world.reward_range, dtype=np.float64),
+        states=np.full(N, world.states),
         u=u,
         actions=world.actions,
-        room=np.zeros(int(world.actions.max())),
+        scratch=np.zeros(int(world.actions.max())),
         visited=np.zeros((0, world.horizon, N), dtype=np.uint32),
         stored=np.zeros((0, world.horizon, width), dtype=np.float32),
     )
@@ -331,7 +434,7 @@ class PlainTeam(Team):
         self.agents = [
             make_agent(learner.seat(i), size, span, scale, seed=seed, index=i) for i, size in enumerate(sizes)
         ]
-        self.room, self._horizon = world.states, world.horizon
+        self.capacity, self._horizon = world.states, world.horizon
         self._observing = [i for i in range(world.agents) if getattr(learner.seat(i), "observes", False)]
         self._before: list[Any] = []  # where each agent was, by number or observation
         self.buffer = _make_buffer(world, np.empty((0, world.horizon, world.agents)))
@@ -344,15 +447,15 @@ class PlainTeam(Team):
     def _turn(self, k: int, h: int) -> int:
         """Learn and act, one agent after the other; after the last step the next state is −1."""
         buffer, acts = self.buffer, h + 1 < self._horizon
-        low, high = buffer.span
+        low, high = buffer.reward_range
         if h >= 0 and not ((low <= buffer.rewards) & (buffer.rewards <= high)).all():
             return BAD_REWARD
-        if acts and not ((buffer.nexts >= 0) & (buffer.nexts < buffer.known)).all():
+        if acts and not ((buffer.next_states >= 0) & (buffer.next_states < buffer.states)).all():
             return BAD_STATE
-        nexts = buffer.nexts.tolist()
-        after: list[Any] = nexts.copy() if acts else [-1] * len(self.agents)
+        states = buffer.next_states.tolist()
+        after: list[Any] = states.copy() if acts else [-1] * len(self.agents)
         for i in self._observing:
-            after[i] = self.shown[i] if acts else None
+            after[i] = self.observations[i] if acts else None
         if h >= 0:
             seats = zip(self.agents, self._before, buffer.chosen.tolist(), buffer.rewards.tolist(), after, strict=True)
             for agent, s, a, r, s_next in seats:
@@ -360,11 +463,11 @@ class PlainTeam(Team):
                     agent.learn(h, s, a, r, s_next)
             buffer.returns[:] += buffer.rewards
         if acts:
-            self._record(k, h + 1, nexts)
+            self._record(k, h + 1, states)
             pairs = zip(self.agents, after, strict=True)
             buffer.chosen[:] = [0 if s is None else agent.act(h + 1, s) for agent, s in pairs]
-            buffer.places[:], self._before = nexts, after
-        return SAME if not acts or nexts.count(nexts[0]) == len(nexts) else APART
+            self._before = after
+        return SAME if not acts or states.count(states[0]) == len(states) else APART
 
     def _record(self, k: int, h: int, states: list[int]) -> None:
         if len(self.buffer.stored):
@@ -373,15 +476,15 @@ class PlainTeam(Team):
             self.buffer.stored[k, h] = np.concatenate(rows)
 
     def grow(self, states: int) -> None:
-        """Make room for more states."""
+        """Take memory for more states."""
         for agent in self.agents:
             agent.grow(states)
-        self.room = states
-        self.buffer.known[:] = states
+        self.capacity = states
+        self.buffer.states[:] = states
 
-    def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
-        """Return what each agent answers with, [H, met[i], A_i]."""
-        return [agent.policy[:, :n] for agent, n in zip(self.agents, met, strict=True)]
+    def distributions(self, states: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
+        """Return each agent's policy, [H, states[i], A_i]."""
+        return [agent.policy[:, :n] for agent, n in zip(self.agents, states, strict=True)]
 
     def bound_sum(self) -> FloatArray | None:
         """Return the sums of the agents' own bounds, if all keep them."""
@@ -393,6 +496,6 @@ def team_of(learner: Learner, world: World, *, seed: int) -> Team:
     """Return the agents of a learner, in compiled calls where it has kernels."""
     if is_interpreted(learner):
         return PlainTeam(learner, world, seed=seed)
-    # a random start is drawn for states that are known beforehand
+    # a random start is drawn once, for all states
     pooled = remembers_by_step(learner) and learner.start != "random"
     return (PooledTeam if pooled else CompiledTeam)(learner, world, seed=seed)

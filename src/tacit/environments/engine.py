@@ -106,12 +106,11 @@ class EnvironmentEngine(Engine):
         room = self._room()
         memory.require(memory.floats(12, bounds.horizon, room, sum(self.game.actions)), "what the agents learn")
         self.team = team_of(learner, self.world._replace(states=room), seed=seed)
-        self._seen = Numbering(self.observations)
+        self._numbering = Numbering(self.observations)
         self._numbered = all(observations.numbered for observations in self.observations)
         self.observing = [i for i in range(len(environment.actions)) if getattr(learner.seat(i), "observes", False)]
         self._limit_states()
-        self._hear: Any = struct.Struct(f"{self.game.agents}d{self.game.agents}q").pack_into
-        self._heard = memoryview(self.team.buffer.rewards.base)  # type: ignore[arg-type]
+        self._pack_rewards: Any = struct.Struct(f"{self.game.agents}d").pack_into
         self._episode = 0
         self._seeding = Seeding(environment, seed) if seeding is None else seeding
         self.tells_seeding = self._said_new = False
@@ -125,19 +124,17 @@ class EnvironmentEngine(Engine):
         return World(self.game.states, lock(np.array(actions)), horizon, self.bounds.reward_range, scale)
 
     def _limit_states(self) -> None:
-        """Tell the team which states each agent can be in: those of its own space, or those that there is room for."""
-        room = self.team.room or UNLIMITED
-        self.team.buffer.known[:] = [
-            len(observations.met) if self._numbered else room for observations in self.observations
-        ]
+        """Set how many states each agent can be in: those of its space, or those there is memory for."""
+        most = self.team.capacity or UNLIMITED
+        self.team.buffer.states[:] = self._states if self._numbered else most
 
     def _room(self) -> int:
         """Return how many states to begin with; a random start is for those of one episode, where nobody knows them."""
         random = any(self.learner.seat(i).start == "random" for i in range(self.game.agents))
-        return max(states or (self.bounds.horizon if random else 1) for states in self._met)
+        return max(states or (self.bounds.horizon if random else 1) for states in self._states)
 
     @property
-    def _met(self) -> list[int]:
+    def _states(self) -> list[int]:
         """States that each agent has met; all of its space where that numbers them."""
         return [len(observations.met) for observations in self.observations]
 
@@ -148,7 +145,7 @@ class EnvironmentEngine(Engine):
     @property
     def common_state(self) -> bool:  # type: ignore[override]
         """Whether all agents saw the same at every step."""
-        return self._seen.same
+        return self._numbering.same
 
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes one by one for a tenth of a second, one at least; return the agents' returns [episodes, N]."""
@@ -190,14 +187,14 @@ class EnvironmentEngine(Engine):
     def _watch_memory(self) -> None:
         """End the run while there is memory for the returned policy."""
         free, k = memory.available(), self._episode
-        answer = ANSWERS * memory.floats(self.bounds.horizon, max(self._met), sum(self.game.actions)) + SPARE
+        answer = ANSWERS * memory.floats(self.bounds.horizon, max(self._states), sum(self.game.actions)) + SPARE
         if k and free < answer:
             message = f"{memory.human(self.team.bytes)} are remembered, the answer takes {memory.human(answer)}"
             self.full = f"stopped after {k:,} episodes, while there is memory left: {message}; {FEWER}"
 
     def _compare_steps(self) -> list[str]:
         """Return what to note where states are met often, and single steps of them too rarely to learn from."""
-        steps, met, cells = self._episode * self.bounds.horizon, max(self._met), self.team.cells
+        steps, met, cells = self._episode * self.bounds.horizon, max(self._states), self.team.cells
         if steps < MANY or self.learner.steps is not None or not cells:
             return []
         often, rarely = steps / met, steps / cells
@@ -208,7 +205,7 @@ class EnvironmentEngine(Engine):
 
     def _count_new(self) -> str:
         """Return in words how many observations are new, where most are; "" otherwise."""
-        steps, met = self._episode * self.bounds.horizon, max(self._met)
+        steps, met = self._episode * self.bounds.horizon, max(self._states)
         if self._numbered or steps < MANY or met < steps / 2:
             return ""
         places = self.bounds.horizon * met * max(self.game.actions)
@@ -220,54 +217,60 @@ class EnvironmentEngine(Engine):
 
     def _play(self) -> FloatArray:
         """Play one episode; return the agents' returns [N]."""
-        k, last, step, numbering = self._episode, self.bounds.horizon - 1, self.environment.step, self._seen
-        buffer, turn = self.team.buffer, self.team.begin(k)
-        actions, heard, hear, plain, look_up = (
-            buffer.chosen.tolist,
-            self._heard,
-            self._hear,
-            numbering.plain,
-            numbering.known,
-        )
+        environment, numbering, buffer = self.environment, self._numbering, self.team.buffer
+        last, turn = self.bounds.horizon - 1, self.team.begin(self._episode)
         over: list[bool] | None = None  # nobody is out yet
-        shown = self.environment.reset(self._seeding.at(k))
-        numbering.put(shown, buffer.nexts)
-        if self.observing:
-            self._show(shown, None)
-        outcome = turn(-1)
-        if outcome != SAME:
-            self._settle(turn, outcome, -1, shown)
+        observations = environment.reset(self._seeding.at(self._episode))
+        numbering.put(observations, buffer.next_states)
+        self._take_turn(turn, -1, observations, over)
         for h in range(last + 1):
             if over is None or not all(over):
-                shown, paid, over = step(actions())
-                if over is None and (plain or h < last):
-                    try:
-                        hear(
-                            heard, 0, *paid, *(shown if plain else look_up(shown))
-                        )  # the turn looks at what is written
-                    except Exception:  # no numbers, or a state that is met for the first time
-                        self._take(h, shown, paid, over)
-                else:
-                    self._take(h, shown, paid, over)
+                observations, rewards, over = environment.step(buffer.chosen.tolist())
+                try:
+                    self._pack_rewards(buffer.rewards, 0, *rewards)  # the turn checks that they lie in the range
+                except Exception:  # some are no numbers
+                    buffer.rewards[:] = floats(environment, rewards)
             else:
                 buffer.rewards[:] = 0.0
-                if h < last:
-                    numbering.read(shown, over, buffer.nexts)
-            if self.observing:
-                self._show(shown, over)
-            outcome = turn(h)
-            if outcome != SAME:
-                self._settle(turn, outcome, h, shown)
+            if h < last and over is None:
+                numbering.put(observations, buffer.next_states)
+            elif h < last and over is not None:
+                check_over(self.bounds, over)
+                numbering.read(observations, over, buffer.next_states)
+            self._take_turn(turn, h, observations, over)
         self.bounds = check_ended(self.bounds, over)
         self._episode += 1
         if self.visited is not None:
             self._record.clock[0] = self._episode
         return buffer.returns.copy()
 
-    def _show(self, shown: Sequence[Any], over: list[bool] | None) -> None:
-        """Show agents what they observe, those that are out nothing."""
-        flags = over or [False] * len(shown)
-        self.team.shown = [None if out else observation for observation, out in zip(shown, flags, strict=True)]
+    def _take_turn(
+        self, turn: Callable[[int], int], h: int, observations: Sequence[Any], over: list[bool] | None
+    ) -> None:
+        """Let the agents learn from step h and act at the next; grow, or widen the range of rewards, where needed."""
+        if self.observing:  # who is out observes nothing
+            out = over or [False] * len(observations)
+            self.team.observations = [None if gone else seen for seen, gone in zip(observations, out, strict=True)]
+        outcome = turn(h)
+        if outcome == SAME:
+            return
+        buffer = self.team.buffer
+        if outcome == BAD_REWARD:
+            buffer.reward_range[:] = self._widen(floats(self.environment, buffer.rewards.tolist()))
+            outcome = turn(h)
+        if outcome == BAD_STATE:
+            if self._numbered:
+                self._numbering.read(observations, None, buffer.next_states)  # raises, with the observation
+            else:
+                self.team.grow(max(*self._states, 2 * self.team.capacity))
+            outcome = turn(h)
+        if outcome == APART:
+            if "all agents" in self.learner.info.needs:
+                message = "a central learner needs a state that all agents see, and they saw different things"
+                raise TacitError(f"{message} in {self.game.name}; decentralized learners do without")
+            self._numbering.differ()
+        elif outcome != SAME:
+            raise TacitError(f"{self.game.name} showed {brief(observations)}, which is not in its observation space")
 
     def answers(self) -> list[Callable[[Any, int], Any] | None]:
         """Return what each agent that observes plays, as a function of observation and step; None for the others."""
@@ -275,35 +278,6 @@ class EnvironmentEngine(Engine):
         return [
             _answer(self.team.agents[i].inner, named[i]) if i in self.observing else None for i in range(len(named))
         ]
-
-    def _take(self, h: int, shown: Sequence[Any], paid: Sequence[Any], over: list[bool] | None) -> None:
-        """Write down rewards and states, looking at each; what is none is told."""
-        buffer = self.team.buffer
-        buffer.rewards[:] = floats(self.environment, paid)
-        if h < self.bounds.horizon - 1:
-            if over is not None:
-                check_over(self.bounds, over)
-            self._seen.read(shown, over, buffer.nexts)
-
-    def _settle(self, turn: Callable[[int], int], outcome: int, h: int, shown: Sequence[Any]) -> None:
-        """See to what a turn found: that agents saw different things, or what is out of bounds and so was not done."""
-        buffer = self.team.buffer
-        if outcome == BAD_REWARD:
-            buffer.span[:] = self._widen(floats(self.environment, buffer.rewards.tolist()))
-            outcome = turn(h)
-        if outcome == BAD_STATE and not self._numbered:
-            self.team.grow(max(*self._met, 2 * self.team.room))
-            outcome = turn(h)
-        elif outcome == BAD_STATE:
-            self._seen.read(shown, None, buffer.nexts)  # tells which
-            outcome = turn(h)
-        if outcome == APART:
-            if "all agents" in self.learner.info.needs:
-                message = "a central learner needs a state that all agents see, and they saw different things"
-                raise TacitError(f"{message} in {self.game.name}; learners that each agent runs alone do without")
-            self._seen.differ()
-        elif outcome != SAME:
-            raise TacitError(f"{self.game.name} showed {brief(shown)}, which is not in its space of observations")
 
     def _widen(self, paid: Sequence[float]) -> tuple[float, float]:
         """Return a range with these rewards in it; learners that depend on the range start over with a wider one."""
@@ -341,7 +315,7 @@ class EnvironmentEngine(Engine):
 
     def distributions(self, *, recent: bool = False) -> list[FloatArray]:
         """Return what each agent answers with at the states it has met, [H, S_i, A_i]."""
-        met = self._met
+        met = self._states
         if not self.observing or self._own_game is None:
             return self.team.distributions(met, recent=recent)
         return [  # what an object plays on observations is no table
@@ -377,7 +351,7 @@ class EnvironmentEngine(Engine):
         visited, stored = self.visited[: self._episode], self.record.stored[: self._episode]
         sizes: dict[str, Any] = {
             "actions": self.game.actions,
-            "states": self._met,
+            "states": self._states,
             "rule": rule,
         }
         records = each_agents_own(visited, stored, **sizes)
@@ -415,7 +389,7 @@ class EnvironmentEngine(Engine):
             **{f"team{key}": array for key, array in self.team.snapshot().items()},
             **record,
             "episode": np.array(k),
-            "room": np.array(max(self.team.room, *self._met)),
+            "capacity": np.array(max(self.team.capacity, *self._states)),
             "same": np.array(int(self.common_state)),
             "met": np.array(dumps(met)),
             "bounds": np.array(json.dumps(asdict(self.bounds))),
@@ -440,13 +414,13 @@ class EnvironmentEngine(Engine):
         self._check_bounds(bounds)
         if str(arrays["environment"]).partition(" ")[0] != self._seeding.how:
             raise TacitError("its environment was resumed in another way")
-        room, self._episode = int(arrays["room"]), int(arrays["episode"])
+        capacity, self._episode = int(arrays["capacity"]), int(arrays["episode"])
         for observations, met in zip(self.observations, loads(str(arrays["met"])), strict=False):
             observations.restore(met)
         team = {key.removeprefix("team"): array for key, array in arrays.items() if key.startswith("team")}
-        self.team.restore(team, room)
+        self.team.restore(team, capacity)
         self._limit_states()
-        self._seen.same = bool(arrays["same"])
+        self._numbering.same = bool(arrays["same"])
         if self.visited is not None:
             self.record = self.record.enlarge(self._episode)
             self.visited[: self._episode] = arrays["visited"]
@@ -455,7 +429,7 @@ class EnvironmentEngine(Engine):
             self.record.clock[0] = self._episode
         self.seconds = float(arrays["seconds"])
         self.bounds = bounds
-        self.team.buffer.span[:] = self.bounds.reward_range
+        self.team.buffer.reward_range[:] = self.bounds.reward_range
         if self._own_game is not None:
             self._own_game.reward_range = self.bounds.reward_range
         self._tell()
