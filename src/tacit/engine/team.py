@@ -172,6 +172,7 @@ class Team(Protocol):
 
     def restore(self, arrays: Arrays, capacity: int) -> None:
         """Resume from a snapshot."""
+        return
 
 
 class CompiledTeam(Team):
