@@ -39,6 +39,7 @@ from tacit.games.matrix import (
     StagHunt,
     matrix_game,
 )
+from tacit.games.pricing import Market, Pricing, PricingGame
 from tacit.games.tabular import TabularGame, check_game, check_length
 from tacit.games.tabulate import tabulate
 
@@ -62,6 +63,7 @@ REGISTRY.add("prisoners-dilemma", PrisonersDilemma)
 REGISTRY.add("stag-hunt", StagHunt)
 REGISTRY.add("climbing", Climbing)
 REGISTRY.add("penalty", Penalty)
+REGISTRY.add("pricing", Pricing)
 for _entry in atlas.ENTRIES.values():
     REGISTRY.add(f"atlas/{_entry.name}", _entry.make, about=_entry.about)
 
@@ -321,10 +323,13 @@ __all__ = [
     "Distancing",
     "FunctionGame",
     "GoodState",
+    "Market",
     "MatchingPennies",
     "MatrixTeam",
     "Minority",
     "Penalty",
+    "Pricing",
+    "PricingGame",
     "PrisonersDilemma",
     "RandomGeneralSum",
     "RandomPotential",
