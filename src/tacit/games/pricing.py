@@ -241,7 +241,7 @@ def Pricing(
     start: Sequence[int] | None = None,
     discount: float = 0.95,
 ) -> PricingGame:
-    """Repeated price competition of Calvano et al. (2020): do pricing algorithms collude?
+    """Firms that set prices again and again, on which algorithms may learn to collude. [Calvano et al. 2020]
 
     Parameters
     ----------
