@@ -7,6 +7,7 @@ from tacit.evaluation.equilibria import Equilibria, equilibria
 from tacit.evaluation.gains import DeviationTable, deviation_table
 from tacit.evaluation.gaps import Evaluation, evaluate, evaluate_iterates, l2_gap, lower_bounds, uniform_gap
 from tacit.evaluation.gradient import Gradient, Stationarity, policy_gradient, smoothness_constant, stationarity
+from tacit.evaluation.paths import Path, PathGains, follow, path_gains, respond
 from tacit.evaluation.potential import Potential, potential
 from tacit.evaluation.solve import Solution, solve
 from tacit.evaluation.theory import Mismatch, Smoothness, Theory, mismatch, smoothness, theory
@@ -29,6 +30,8 @@ __all__ = [
     "Evaluation",
     "Gradient",
     "Mismatch",
+    "Path",
+    "PathGains",
     "PolicyValues",
     "Potential",
     "Smoothness",
@@ -42,13 +45,16 @@ __all__ = [
     "equilibria",
     "evaluate",
     "evaluate_iterates",
+    "follow",
     "l2_gap",
     "lower_bounds",
     "mismatch",
     "occupancy",
+    "path_gains",
     "policy_gradient",
     "policy_values",
     "potential",
+    "respond",
     "smoothness",
     "smoothness_constant",
     "solve",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -53,6 +53,9 @@ class Evaluation:
     kind : {"nash", "cce", "ce"}
     exact : bool
         Whether the gaps are exact; the values always are.
+    subgame_gap : float or None
+        The largest gain of any agent from any step and state on, reached or not; 0 for a Markov perfect equilibrium.
+        None for a recorded policy, which has a hidden index.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class Evaluation:
     gap: float
     kind: str
     exact: bool
+    subgame_gap: float | None = field(default=None, repr=False)
 
     def _repr_html_(self) -> str:
         sign = "=" if self.exact else "≤"
@@ -102,6 +106,7 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
     Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce', exact=True)
     """
     game, least = shift_rewards(check_exact(game))
+    subgame = None
     if isinstance(policy, RecordedPolicy):
         kind, exact = "cce" if gap is None else gap, bound_source(game) == "exact"
         values, gaps = certified_bound(game, policy, kind)
@@ -111,6 +116,7 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
         best = deviations(game, policy, kind)
         values = dot(best.V[:, 0], game.initial)
         gaps = dot(best.best[:, 0], game.initial) - values
+        subgame = max(float((best.best - best.V).max()), 0.0)
     # who ignores a correlated draw may do worse than who follows it, and then stays: a gain of zero
     may_lose = kind == "cce" and not policy.product
     if not may_lose and gaps.min() < -ROUNDING * largest_return(
@@ -118,7 +124,7 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
     ):  # not an assert: it must hold under python -O too
         raise RuntimeError(f"a gap came out negative ({gaps.min()}): a defect of tacit, please report it")
     gaps = np.maximum(gaps, 0.0)
-    return Evaluation(values + least * game.effective_horizon, gaps, float(gaps.max()), kind, exact)
+    return Evaluation(values + least * game.effective_horizon, gaps, float(gaps.max()), kind, exact, subgame)
 
 
 def evaluate_returned(game: ExactGame, policy: MarkovPolicy, *, gap: str | None = None) -> Evaluation:
