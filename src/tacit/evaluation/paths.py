@@ -168,6 +168,14 @@ class PathGains:
         The best responses.
     slack : float
         What counts as no gain: rounding.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("pricing", prices=3)
+    >>> high = tacit.MarkovPolicy.deterministic([[[2] * 9]] * 2, [3, 3])
+    >>> tacit.evaluation.path_gains(game, high, tacit.evaluation.follow(game, high, start=8)).best.shape
+    (2, 1)
     """
 
     states: IntArray
