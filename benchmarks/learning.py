@@ -29,7 +29,7 @@ import tacit
 from hand_written import BONUS, COMPILER, IOTA, HandWrittenC, PlainNumpy, chase
 from tacit.engine.drive import Nothing
 from tacit.engine.fused import FusedEngine
-from tacit.engine.outputs.recorded import record
+from tacit.engine.recorded import record
 from tacit.evaluation.certificate import certificate
 from tacit.learners import REGISTRY
 

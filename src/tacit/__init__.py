@@ -76,7 +76,7 @@ for _name, _place in {
     "plot_run": "tacit.figures.curves",
     "plot_policy": "tacit.figures.pictures",
     "plot_groups": "tacit.figures.results",
-    "show_policy": "tacit.evaluation.showing",
+    "show_policy": "tacit.evaluation.behaviour",
     "exploit": "tacit.environments.measuring",
 }.items():
     hooks.register(_name, partial(_load, _place, _name))

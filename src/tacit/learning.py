@@ -11,8 +11,7 @@ from tacit.core.compilation import announce_to
 from tacit.core.errors import TacitError, brief
 from tacit.engine import outputs
 from tacit.engine.checkpoint import Checkpoint
-from tacit.engine.conduct import conduct
-from tacit.engine.drive import Engine, Output
+from tacit.engine.drive import Engine, Output, conduct
 from tacit.engine.events import Compiling, Watcher, log_event, show, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine

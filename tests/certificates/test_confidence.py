@@ -15,7 +15,7 @@ import pytest
 
 import tacit
 from tacit.engine.fused import FusedEngine
-from tacit.engine.outputs.recorded import record
+from tacit.engine.recorded import record
 from tacit.evaluation.certificate import certificate
 from tacit.learners import REGISTRY
 

@@ -113,7 +113,7 @@ def test_a_checkpoint_resumes_to_the_same_bits(thin: int | None, tmp_path: Path)
 
 
 def test_the_decision_to_thin_is_made_beforehand():
-    from tacit.engine.outputs.recorded import visits_per_stage
+    from tacit.engine.recorded import visits_per_stage
     from tacit.learners import REGISTRY
     from tacit.options import Options
 

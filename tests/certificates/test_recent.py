@@ -8,7 +8,7 @@ from exhaustive import Exhaustive
 
 import tacit
 from tacit.engine.fused import FusedEngine
-from tacit.engine.outputs.recorded import record
+from tacit.engine.recorded import record
 from tacit.evaluation.certificate import Certificate, bound, certificate, recent
 from tacit.evaluation.certified import certified_bound
 from tacit.evaluation.gaps import lower_bounds

@@ -208,7 +208,7 @@ def test_what_is_given_away_is_not_copied():
 
 
 def test_a_run_gives_its_record_away(monkeypatch: pytest.MonkeyPatch):
-    from tacit.engine.outputs import recorded
+    from tacit.engine import recorded
 
     records = []
     true = recorded.record

@@ -17,7 +17,7 @@ import tacit
 from tacit.core.streams import stream
 from tacit.engine.drive import Nothing
 from tacit.engine.fused import FusedEngine
-from tacit.engine.outputs.recorded import record
+from tacit.engine.recorded import record
 from tacit.evaluation.certificate import certificate
 from tacit.learners import REGISTRY, Learner
 from tacit.learners.spec import world_of

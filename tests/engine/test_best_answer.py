@@ -98,7 +98,7 @@ def test_tables_do_not_depend_on_what_is_kept():
 
 
 def test_without_a_record_the_numbers_stay_and_the_policy_says_why_it_is_missing(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("tacit.engine.outputs.recorded.SMALL_RECORD", 0)
+    monkeypatch.setattr("tacit.engine.recorded.SMALL_RECORD", 0)
     run = tacit.learn(tacit.make("matching-pennies"), "adaptive-v-cce", episodes=2000, keep=False)
     assert run.chosen in ("average", "recent")
     assert run.gap < 0.2

@@ -38,7 +38,7 @@ def test_what_takes_long_to_measure_is_left_out(game: tacit.TabularGame, learner
     monkeypatch.setattr("tacit.evaluation.gaps._QUICK", 0.0)
     params = {"bonus": 0.1} if learner == "stage-v-cce" else {}
     whole = tacit.learn(game, learner, episodes=300, points=10, **params)
-    monkeypatch.setattr("tacit.engine.outputs.markov.l2_gap", None)
+    monkeypatch.setattr("tacit.engine.outputs.l2_gap", None)
     with pytest.warns(UserWarning, match="interrupted"):
         run = tacit.learn(game, learner, episodes=300, points=1, progress=stop_at(80), **params)
     assert 80 <= run.episodes < 300

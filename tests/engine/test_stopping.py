@@ -12,10 +12,10 @@ import pytest
 
 import tacit
 from tacit.core import check, memory
-from tacit.engine import Advanced, Event, Noted, drive
+from tacit.engine import Advanced, Event, Noted, drive, recorded
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
-from tacit.engine.outputs import MarkovOutput, recorded
+from tacit.engine.outputs import MarkovOutput
 from tacit.options import Options
 
 GAME = tacit.make("good-state", horizon=3)

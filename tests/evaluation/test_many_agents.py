@@ -14,7 +14,7 @@ from tacit.cli.main import main
 from tacit.core.types import FloatArray
 from tacit.evaluation.bimatrix import extreme_equilibria, pure_equilibria
 from tacit.evaluation.logit import equilibrium
-from tacit.evaluation.sweeps import Sweeps
+from tacit.evaluation.solve import Sweeps
 
 #: [Nau, Canovas, Hansen, "On the geometry of Nash equilibria and correlated equilibria", 2004, section 4], as
 #: payoffs[i, row, column, matrix].

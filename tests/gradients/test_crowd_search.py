@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.learners.line_search import sum_gains
+from tacit.learners.pg_exact import sum_gains
 
 
 @pytest.fixture(autouse=True)

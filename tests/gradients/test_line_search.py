@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit.evaluation import policy_gradient, policy_values
-from tacit.learners import NPG, Learner, line_search
+from tacit.learners import NPG, Learner, pg_exact
 from tacit.learners.spec import world_of
 
 LEARNERS: list[Learner] = [tacit.learners.PGExact(), NPG()]
@@ -20,9 +20,9 @@ SHAPE: dict[str, Any] = {"agents": 3, "states": 2, "actions": [2, 3, 2], "horizo
 def steps(game: tacit.TabularGame, learner: Learner, policy: tacit.MarkovPolicy, number: int) -> list[Any]:
     """Return (policy, what the step from there was)."""
     world = world_of(learner, game, episodes=1, seed=0)
-    search, found = line_search.begin(world), []
+    search, found = pg_exact.begin_search(world), []
     for _ in range(number):
-        step = line_search.take_step(game, learner, world, policy, policy_gradient(game, policy), search)
+        step = pg_exact.take_step(game, learner, world, policy, policy_gradient(game, policy), search)
         found.append((policy, step))
         policy, search = step.policy, step.search
     return found
@@ -40,7 +40,7 @@ def test_the_potential_rises_by_half_of_what_the_gradients_promise(learner: Lear
         pairs = zip(slopes, step.policy.probs, before.probs, strict=True)
         promised = sum(float((slope * (new - old)).sum()) for slope, new, old in pairs)
         assert phi.value(step.policy) - phi.value(before) >= 0.5 * promised - 1e-12
-        longer += step.search.eta > 10 * line_search.theory_step(world_of(learner, game, episodes=1, seed=0))
+        longer += step.search.eta > 10 * pg_exact.theory_step(world_of(learner, game, episodes=1, seed=0))
     assert longer == 12
 
 
@@ -49,14 +49,14 @@ def test_gains_of_one_after_another_are_the_rise_of_the_potential_in_any_order()
     phi = tacit.potential(game)
     old, new = (tacit.MarkovPolicy.random(game, seed=seed) for seed in (0, 1))
     for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
-        gain = line_search.sum_gains(game, old.probs, new.probs, order)
+        gain = pg_exact.sum_gains(game, old.probs, new.probs, order)
         assert gain == pytest.approx(phi.value(new) - phi.value(old), abs=1e-12)
 
 
 def test_value_of_an_agent_is_the_value():
     game = tacit.make("random-general-sum", **SHAPE, seed=4)
     policy = tacit.MarkovPolicy.random(game, seed=0)
-    own = [line_search.value_of(game, policy.probs, i) for i in range(3)]
+    own = [pg_exact.value_of(game, policy.probs, i) for i in range(3)]
     np.testing.assert_allclose(own, policy_values(game, policy).initial, atol=1e-12)
 
 
@@ -78,7 +78,7 @@ def test_without_a_potential_steps_get_shorter_and_the_best_iterate_is_kept(lear
     spec = tacit.learners.PGExact() if learner == "pg-exact" else NPG()
     world = world_of(spec, game, episodes=1, seed=0)
     longest = [step.search.longest for _, step in steps(game, spec, start, 80)]
-    assert longest[-1] < 0.1 * line_search.begin(world).longest
+    assert longest[-1] < 0.1 * pg_exact.begin_search(world).longest
     assert all(later <= sooner for sooner, later in pairwise(longest))
 
 

@@ -13,7 +13,7 @@ import tacit
 from tacit.bandits.ada_tsallis import minimum, solve_two
 from tacit.core import generics
 from tacit.engine.fused import FusedEngine
-from tacit.engine.outputs.recorded import record
+from tacit.engine.recorded import record
 from tacit.evaluation.certificate import certificate, recent
 from tacit.learners import AdaptiveV, World
 from tacit.learners.adaptive_v import optimistic_value

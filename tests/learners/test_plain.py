@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.learners.plain import PlainLearner
+from tacit.learners.several import PlainLearner
 
 
 class Hedge:

@@ -19,8 +19,7 @@ from tacit.core.display import Document, exact, printable
 from tacit.core.errors import TacitError
 from tacit.evaluation import deviation_table, equilibria, evaluate, potential
 from tacit.evaluation.equilibria import Equilibria, enumerable
-from tacit.evaluation.gains import APART
-from tacit.evaluation.gaps import check_cost, seconds_to_evaluate
+from tacit.evaluation.gaps import APART, check_cost, seconds_to_evaluate
 from tacit.evaluation.solve import CONCEPTS, METHODS, Solution, solve
 from tacit.evaluation.stage_game import OBJECTIVES, RULES, select_best
 from tacit.evaluation.theory import theory

@@ -23,7 +23,7 @@ from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack, whole_number
 from tacit.engine.fused import read_distributions
 from tacit.learners import REGISTRY, Learner, Mixed, Portfolio, World, resolve, v_base
-from tacit.learners.plain import PlainAgent, PlainLearner
+from tacit.learners.several import PlainAgent, PlainLearner
 from tacit.learners.spec import Scale, starting_policy
 
 

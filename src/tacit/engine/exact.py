@@ -15,8 +15,7 @@ from tacit.engine.drive import Engine
 from tacit.evaluation import evaluate
 from tacit.evaluation.gradient import Gradient, policy_gradient
 from tacit.games.exact import ExactGame
-from tacit.learners import line_search
-from tacit.learners.line_search import LineSearch
+from tacit.learners.pg_exact import LineSearch, begin_search, take_step
 from tacit.learners.spec import ExactLearner, world_of
 from tacit.policies import MarkovPolicy
 
@@ -34,7 +33,7 @@ class ExactEngine(Engine):
         self.iterate = MarkovPolicy(first) if first else MarkovPolicy.uniform(game)
         self.seconds, self.finished, self.gap = 0.0, False, math.inf
         self._step = learner.params(self.world)["eta"]
-        self._search = line_search.begin(self.world) if self._step == "auto" else None
+        self._search = begin_search(self.world) if self._step == "auto" else None
         if self._search is not None:
             self.gap = evaluate(game, self.iterate).gap
 
@@ -57,7 +56,7 @@ class ExactEngine(Engine):
         if self._search is None:
             self.iterate, mapping = self.learner.ascend(self.iterate, found, self._step)
             return mapping
-        taken = line_search.take_step(self.game, self.learner, self.world, self.iterate, found, self._search)
+        taken = take_step(self.game, self.learner, self.world, self.iterate, found, self._search)
         self.iterate, self._search = taken.policy, taken.search
         return taken.mapping
 

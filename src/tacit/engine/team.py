@@ -26,7 +26,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.engine.agents import make_agent
 from tacit.engine.checkpoint import Arrays, pack, unpack
 from tacit.engine.fused import read_distributions, to_distributions
-from tacit.engine.outputs.recorded import write_down
+from tacit.engine.recorded import write_down
 from tacit.learners import Learner, World, v_base
 from tacit.learners.several import is_interpreted
 from tacit.learners.spec import remembers_by_step, with_start

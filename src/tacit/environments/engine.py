@@ -25,7 +25,7 @@ from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays
 from tacit.engine.drive import Engine, Nothing
 from tacit.engine.events import log
-from tacit.engine.outputs.recorded import Record
+from tacit.engine.recorded import Record
 from tacit.engine.run import Gaps
 from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
 from tacit.environments.adapters import Environment, floats, stand_in

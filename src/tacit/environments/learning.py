@@ -17,7 +17,7 @@ from tacit.core.errors import TacitError, sentence
 from tacit.core.types import FloatArray
 from tacit.engine import outputs
 from tacit.engine.checkpoint import Checkpoint
-from tacit.engine.conduct import conduct
+from tacit.engine.drive import conduct
 from tacit.engine.events import Compiling, Noted, Scouted, Watcher
 from tacit.engine.run import Candidate, Gaps, Run
 from tacit.environments.adapters import WrappedEnv, environment, name_of

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from tacit.evaluation.behaviour import Behaviour, behaviour
 from tacit.evaluation.equilibria import Equilibria, equilibria
-from tacit.evaluation.gains import DeviationTable, deviation_table
-from tacit.evaluation.gaps import Evaluation, evaluate, evaluate_iterates, l2_gap, lower_bounds, uniform_gap
+from tacit.evaluation.gaps import (
+    DeviationTable,
+    Evaluation,
+    deviation_table,
+    evaluate,
+    evaluate_iterates,
+    l2_gap,
+    lower_bounds,
+    uniform_gap,
+)
 from tacit.evaluation.gradient import Gradient, Stationarity, policy_gradient, smoothness_constant, stationarity
 from tacit.evaluation.paths import Path, PathGains, follow, path_gains, respond
 from tacit.evaluation.potential import Potential, potential

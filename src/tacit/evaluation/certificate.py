@@ -38,17 +38,15 @@ the values of that instead of the bounds 0 and H − h + 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 from numba.extending import overload
 
 from tacit.core import generics, memory
 from tacit.core.elementary import dot
-from tacit.core.errors import TacitError
 from tacit.core.generics import pairs, plain, put
 from tacit.core.memory import lock
 from tacit.core.records import capacity, records
@@ -78,13 +76,6 @@ class Schedule(NamedTuple):
     kept: IntArray  # [C]  those of them that are kept
     length: IntArray  # [J]  of each stage, as far as the run can get
     most: int  # M; 0 keeps all visits
-
-    def check(self, arrays: Mapping[str, npt.NDArray[Any]], name: str, game: Game, done: int) -> None:
-        """Raise unless the stages of a checkpoint are some that the schedule has: they are indices in compiled code."""
-        stage, passed, kept = (arrays[f"{name}.{field}"] for field in ("stage", "passed", "kept"))
-        inside = (stage >= 0) & (stage < len(self.length))
-        if not inside.all() or (passed >= self.length[stage]).any() or (kept > np.minimum(passed, self.most)).any():
-            raise TacitError("stage index out of range")
 
 
 def schedule(game: Game, episodes: int, most: int) -> Schedule:

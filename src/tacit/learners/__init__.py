@@ -1,8 +1,8 @@
 """Learners, each in a file of its own.
 
 A new learner is one file here and one line in the table below, or an entry point of the group `tacit.learners`. A
-Python class with `act` and `learn` can be registered as it is (see `plain.py`). `resolve` and `team` make a learner of
-what a user names. [Mao2022, app:simulations: the presets]
+Python class with `act` and `learn` can be registered as it is (`PlainLearner`). `resolve` and `team` make a learner
+of what a user names. [Mao2022, app:simulations: the presets]
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from tacit.learners.npg import NPG
 from tacit.learners.pg_adaptive import PGAdaptive
 from tacit.learners.pg_exact import PGExact
 from tacit.learners.pg_storm import PGStorm
-from tacit.learners.plain import PlainLearner, plain_factory
 from tacit.learners.q_independent import QIndependent
-from tacit.learners.several import Mixed, Portfolio
+from tacit.learners.several import Mixed, PlainLearner, Portfolio, plain_factory
 from tacit.learners.spec import Info, Learner, World, theorem_iota
 from tacit.learners.stage_v import StageV
 from tacit.learners.ucb import UCB

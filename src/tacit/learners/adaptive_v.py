@@ -35,9 +35,8 @@ import numpy as np
 from tacit.bandits import AdaTsallis, Bandit, Setting, Swap
 from tacit.core import check, generics
 from tacit.core.records import capacity, record, records
-from tacit.learners import spec, steps, v_base
-from tacit.learners.spec import Info, Learner, Start, World
-from tacit.learners.steps import player
+from tacit.learners import spec, v_base
+from tacit.learners.spec import Info, Learner, Start, World, check_steps, make_cells, player
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ class AdaptiveV(Learner):
         check.flag("baseline", self.baseline)
         v_base.check_warm(self.start, self.start_visits)
         spec.take_step_constant(self.step, "auto")
-        steps.check_steps(self.steps)
+        check_steps(self.steps)
 
     @property
     def info(self) -> Info:
@@ -110,7 +109,7 @@ class AdaptiveV(Learner):
         bandit: Bandit = Swap(base) if self.equilibrium == "ce" else base
         fields = record(bandit.fields(capacity(world.actions.max())))
         values = [("value", "f8"), ("visits", "i8")]
-        cells, players, sharing = steps.make(self.steps, world, [("bandit", fields)], values)
+        cells, players, sharing = make_cells(self.steps, world, [("bandit", fields)], values)
         by_step = records((H, N), [("reward", "f8"), ("best_return", "f8")])
         by_step["best_return"] = -np.inf
         step = spec.take_step_constant(self.step, "auto")

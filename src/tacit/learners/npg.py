@@ -4,7 +4,7 @@ The natural gradient of a softmax policy is its advantage, so each agent's polic
 
     π_{h,i}(a|s) ∝ π_{h,i}(a|s)·exp(η·Q̄_{h,i}(s, a)),   Q̄ = E_{a_-i}[Q_{h,i}(s, a, a_-i)].
 
-with η from a line search (line_search.py), or a number. With gradient = "sampled", Q̄ is estimated from the agent's own
+with η from a line search (pg_exact.py), or a number. With gradient = "sampled", Q̄ is estimated from the agent's own
 trajectory: at the visited (h, s_h) the return from step h on over the probability of the action played, without bias,
 zero for the other actions.
 
@@ -29,10 +29,18 @@ from tacit.core.memory import Owned
 from tacit.core.records import capacity, index, records
 from tacit.core.types import IntArray
 from tacit.evaluation.gradient import Gradient
-from tacit.learners import steps
-from tacit.learners.line_search import check_eta, theory_step
-from tacit.learners.spec import ExactLearner, Info, Start, World, check_start, starting_point
-from tacit.learners.steps import player
+from tacit.learners.pg_exact import check_eta, theory_step
+from tacit.learners.spec import (
+    ExactLearner,
+    Info,
+    Start,
+    World,
+    check_start,
+    check_steps,
+    make_cells,
+    player,
+    starting_point,
+)
 from tacit.policies.markov import MarkovPolicy
 
 SAMPLED_STEP = 0.1  # of sampled gradients, for which there is nothing to search with
@@ -52,8 +60,8 @@ class NPG(ExactLearner):
         From the game's tables, or estimated from the agent's own episodes.
     start : "uniform", "random" or MarkovPolicy
         The policy of the first iteration.
-    steps : {"each", "shared", "adaptive"}, optional
-        Of sampled gradients: what steps have in common (`steps.py`).
+    steps : {"shared"}, optional
+        Of sampled gradients, parameter sharing across time steps: none (default) or full.
 
     Examples
     --------
@@ -72,7 +80,7 @@ class NPG(ExactLearner):
         check.choice("gradient", self.gradient, ["exact", "sampled"])
         check_eta(self.eta, ("auto", "theory") if self.gradient == "exact" else ("auto",))
         check_start(self.start)
-        steps.check_steps(self.steps)
+        check_steps(self.steps)
         if self.gradient == "exact" and self.steps is not None:
             raise TacitError(f"steps is {self.steps!r}; it is for sampled gradients: gradient='sampled'")
 
@@ -109,7 +117,7 @@ class NPG(ExactLearner):
     def init(self, world: World) -> NPGState:
         """Make the state of all agents."""
         H, N, A = world.horizon, world.agents, capacity(world.actions.max())
-        cells, players, sharing = steps.make(self.steps, world, [("logits", "f8", A)], [])  # relative to the largest
+        cells, players, sharing = make_cells(self.steps, world, [("logits", "f8", A)], [])  # relative to the largest
         players["logits"] = np.maximum(log_each(starting_point(world)[: len(players)]), -1e300)
         return NPGState(
             cells=cells,

@@ -37,9 +37,7 @@ from tacit.core import check, generics
 from tacit.core.elementary import exp, log, log_each
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
 from tacit.core.types import IntArray
-from tacit.learners import steps
-from tacit.learners.spec import Learner, Start, World, check_start, starting_point
-from tacit.learners.steps import player
+from tacit.learners.spec import Learner, Start, World, check_start, check_steps, make_cells, player, starting_point
 
 LENIENT_VISITS = 3000.0  # T, after which half of the leniency is gone
 MOST = 20.0  # that leniency adds to a success
@@ -82,12 +80,12 @@ class PGAdaptive(Learner):
         check.real("leniency", self.leniency, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
         check_start(self.start)
-        steps.check_steps(self.steps)
+        check_steps(self.steps)
 
     def init(self, world: World) -> PGAdaptiveState:
         """Make the state of all agents."""
         H, N, A = world.horizon, world.agents, capacity(world.actions.max())
-        cells, players, sharing = steps.make(self.steps, world, fields(A), VALUES)
+        cells, players, sharing = make_cells(self.steps, world, fields(A), VALUES)
         players["prob"] = starting_point(world)[: len(players)]
         players["theta"] = log_each(np.maximum(players["prob"], 1e-300))
         return PGAdaptiveState(

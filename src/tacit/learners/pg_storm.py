@@ -35,9 +35,17 @@ from tacit.core.errors import TacitError
 from tacit.core.records import capacity, index, records
 from tacit.core.types import IntArray
 from tacit.evaluation.theory import Storm, storm
-from tacit.learners import steps
-from tacit.learners.spec import Learner, Start, World, check_start, starting_point, unit_rewards
-from tacit.learners.steps import player
+from tacit.learners.spec import (
+    Learner,
+    Start,
+    World,
+    check_start,
+    check_steps,
+    make_cells,
+    player,
+    starting_point,
+    unit_rewards,
+)
 
 project = generics.jitable(elementary.project)
 
@@ -94,7 +102,7 @@ class PGStorm(Learner):
         check.flag("own_ratio", self.own_ratio)
         check.positive("b", self.b)
         check_start(self.start)
-        steps.check_steps(self.steps)
+        check_steps(self.steps)
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
@@ -113,7 +121,7 @@ class PGStorm(Learner):
         theory = self.eta == "theory"
         low, scale = unit_rewards(world) if theory else (0.0, 1.0)
         fields = [("theta", "f8", A), ("direction", "f8", A), ("since", "i8")]
-        cells, players, sharing = steps.make(self.steps, world, fields, [])
+        cells, players, sharing = make_cells(self.steps, world, fields, [])
         players["theta"] = starting_point(world)[: len(players)]
         agents = records((N,), [("clock", "i8"), ("total", "f8"), ("old", "f8", A)])
         agents["clock"] = 1

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from tacit.core import check, generics
 from tacit.core.records import capacity
 from tacit.core.types import IntArray
-from tacit.learners import steps, ucb
-from tacit.learners.spec import Learner, World
-from tacit.learners.steps import player
+from tacit.learners import ucb
+from tacit.learners.spec import Learner, World, check_steps, make_cells, player
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class QIndependent(Learner):
         check.real("step", self.step, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
         check.real("optimism", self.optimism)
-        steps.check_steps(self.steps)
+        check_steps(self.steps)
 
     def explores(self, state: Any, i: int) -> float:
         """Return the probability ε of a uniform action."""
@@ -60,7 +59,7 @@ class QIndependent(Learner):
         """Make the state of all agents."""
         H = world.horizon
         fields = [("Q", "f8", capacity(world.actions.max()))]
-        cells, players, sharing = steps.make(self.steps, world, fields, [], beyond=True)
+        cells, players, sharing = make_cells(self.steps, world, fields, [], beyond=True)
         players["Q"][:-1] = self.optimism * world.reward_range[1] * H
         return QState(cells, sharing, float(self.step), float(self.exploration), world.actions)
 

@@ -13,11 +13,11 @@ import numpy as np
 from tacit import bandits
 from tacit.bandits import Bandit, Swap
 from tacit.bandits.spec import is_bandit
-from tacit.core import check, streams
+from tacit.core import check, generics, streams
 from tacit.core.elementary import log
 from tacit.core.errors import TacitError, brief
 from tacit.core.memory import lock
-from tacit.core.records import capacity
+from tacit.core.records import Fields, capacity, records
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game, count_steps
 from tacit.policies import MarkovPolicy
@@ -176,7 +176,7 @@ class Learner:
 
     @property
     def steps(self) -> str | None:
-        """Parameter sharing across time steps (`steps.py`): None for none, "shared" for full; "" where it is fixed."""
+        """Parameter sharing across time steps (`Shared`): None for none, "shared" for full; "" where it is fixed."""
         return ""
 
     def seat(self, i: int) -> Learner:
@@ -359,3 +359,69 @@ def unit_rewards(world: World) -> tuple[float, float]:
     """Return (lowest reward, 1/span), which bring rewards to [0, 1]."""
     low, high = world.reward_range
     return low, (1.0 / (high - low) if high > low else 0.0)
+
+
+# parameter sharing across time steps ----------------------------------------------------------------------------------
+
+
+class Each(NamedTuple):
+    """Every step has a player of its own, which is in its cell."""
+
+    empty: int = 0
+
+
+class Shared(NamedTuple):
+    """All steps have one player: a bandit, or the parameters of a policy. Values stay by step.
+
+    By the performance difference lemma [Kakade, Langford 2002], for agent i's policies π and π' with the others' fixed,
+
+        V^π'_1 − V^π_1 = Σ_h E_{s_h ~ π'}[ Σ_a π'_h(a|s_h)·A^π_h(s_h, a) ],
+
+    so a player that learns from the advantages of all steps looks for the best stationary policy of the game with its
+    horizon. Certificates hold as before, since they look at what was played at (h, s). Q-learners have one table for
+    policy and values, which is shared: a state is then worth the rewards up to the end of an episode that ends after
+    each visit with the probability that this was the last step.
+    """
+
+    players: Any  # [1, S, N], or [2, S, N] with what follows the last step
+    horizon: int
+
+
+def check_steps(steps: str | None) -> None:
+    """Check which steps share a player."""
+    if steps is not None:
+        check.choice("steps", steps, ["shared"])
+
+
+def make_cells(
+    steps: str | None, world: World, player: Fields, values: Fields, *, beyond: bool = False
+) -> tuple[Any, Any, Any]:
+    """Return the cells, the players among them or beside them, and how kernels find a player.
+
+    `player` are the fields that steps may share, `values` those that each has; with `beyond` there is something after
+    the last step.
+    """
+    H, S, N = world.horizon, world.states, world.agents
+    if steps is None:
+        cells = records((H + beyond, S, N), [*player, *values])
+        return cells, cells, Each()
+    cells = records((H + beyond, S, N), values) if values else records((1, 1, N), [("none", "i8")])
+    players = records((1 + beyond, S, N), player)
+    return cells, players, Shared(players, H)
+
+
+@generics.generic
+def player(steps, cells, i, h, s):
+    """Return agent i's player at (h, s)."""
+
+
+@player.implement(Each)
+def player_of_step(steps, cells, i, h, s):
+    """Return the cell of the step."""
+    return cells[h, s, i]
+
+
+@player.implement(Shared)
+def player_of_all(steps, cells, i, h, s):
+    """Return the one player, or what follows the last step."""
+    return steps.players[h // steps.horizon, s, i]

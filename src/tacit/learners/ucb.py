@@ -29,9 +29,7 @@ from tacit.core.elementary import log
 from tacit.core.memory import lock
 from tacit.core.records import Fields, capacity, index, records
 from tacit.core.types import IntArray
-from tacit.learners import steps
-from tacit.learners.spec import Info, Learner, World, check_confidence, unit_rewards
-from tacit.learners.steps import player
+from tacit.learners.spec import Info, Learner, World, check_confidence, check_steps, make_cells, player, unit_rewards
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ class UCB(Learner):
         if self.reference is not None:
             check.integer("reference", self.reference, least=1)
         check_confidence(self.confidence, self.iota)
-        steps.check_steps(self.steps)
+        check_steps(self.steps)
 
     @property
     def info(self) -> Info:
@@ -109,7 +107,7 @@ class UCB(Learner):
     def _state(self, world: World, actions: IntArray, low: float, scale: float) -> UCBState:
         H = world.horizon
         player_fields = fields(capacity(actions.max()))
-        cells, players, sharing = steps.make(
+        cells, players, sharing = make_cells(
             self.steps, world._replace(actions=actions), player_fields, [], beyond=True
         )
         ahead = np.arange(H, -1, -1.0)[:, None, None] if len(players) > 2 else np.array([H, 0.0])[:, None, None]

@@ -31,9 +31,8 @@ from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.records import Fields, capacity, record, records
 from tacit.core.types import FloatArray
-from tacit.learners import spec, steps
-from tacit.learners.spec import Learner, Scale, Start, World
-from tacit.learners.steps import player
+from tacit.learners import spec
+from tacit.learners.spec import Learner, Scale, Start, World, check_steps, make_cells, player
 
 #: The constant of the bonus in the theory.
 BONUS = {"cce": 6.0, "ce": 11.0}
@@ -81,7 +80,7 @@ class VLearner(Learner):
         spec.take_step_constant(self.step)
         check.choice("loss", self.loss, ["normalized", "raw"])
         spec.check_confidence(self.confidence, self.iota)
-        steps.check_steps(self.steps)
+        check_steps(self.steps)
 
     def factors(self, world: World, scale: Scale) -> tuple[float, float] | None:
         """Return ι, and ι as its theorem needs it for a run of this scale; None where no theorem covers its parameters.
@@ -132,7 +131,7 @@ class VLearner(Learner):
         N, H = world.agents, world.horizon
         iota = self.log_factor(world)
         bandit = record(self._bandit.fields(capacity(world.actions.max())))
-        cells, players, sharing = steps.make(self.steps, world, [("bandit", bandit)], [*VALUES, *fields], beyond=True)
+        cells, players, sharing = make_cells(self.steps, world, [("bandit", bandit)], [*VALUES, *fields], beyond=True)
         cells["upper"] = np.arange(H, -1, -1.0)[:, None, None]
         setting = Setting(world.actions, H, H, iota, spec.take_step_constant(self.step))
         actions_power = 2 if self.equilibrium == "ce" else 1

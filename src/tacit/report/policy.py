@@ -25,8 +25,7 @@ from tacit.environments.play import play, unroll
 from tacit.evaluation import Evaluation, behaviour, evaluate
 from tacit.evaluation.behaviour import Behaviour, joint_actions
 from tacit.evaluation.equilibria import enumerable, equilibria
-from tacit.evaluation.gains import APART, deviation_table
-from tacit.evaluation.gaps import check_cost, lower_bounds, seconds_to_evaluate
+from tacit.evaluation.gaps import APART, check_cost, deviation_table, lower_bounds, seconds_to_evaluate
 from tacit.experiments import store
 from tacit.experiments.spec import game_of
 from tacit.games.exact import ExactGame

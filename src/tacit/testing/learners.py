@@ -15,14 +15,14 @@ from tacit.engine import loop, outputs
 from tacit.engine.agents import Agent, make_agent
 from tacit.engine.drive import Nothing
 from tacit.engine.fused import FusedEngine, seats
-from tacit.engine.outputs.recorded import record
+from tacit.engine.recorded import record
 from tacit.evaluation.certificate import certificate
 from tacit.evaluation.gradient import policy_gradient
 from tacit.games import make
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game, check_sizes
 from tacit.learners import Info, resolve, v_base
-from tacit.learners.line_search import theory_step
+from tacit.learners.pg_exact import theory_step
 from tacit.learners.several import Mixed, is_interpreted
 from tacit.learners.spec import Learner, World, is_exact, world_of
 from tacit.policies import MarkovPolicy

@@ -68,11 +68,6 @@ class Record(NamedTuple):
     room: FloatArray  # [A]
 
     @property
-    def by_episode(self) -> tuple[str, ...]:
-        """The arrays that have a row for each episode."""
-        return "visited", "stored"
-
-    @property
     def capacity(self) -> int:
         """How many episodes there is memory for."""
         return len(self.visited)

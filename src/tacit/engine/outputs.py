@@ -1,4 +1,8 @@
-"""The output of learners whose iterates are Markov policies: exact gaps of the last, the best and one drawn evenly."""
+"""What a run yields: of learners whose iterates are Markov policies, with exact gaps; and every output by its name.
+
+A learner states its output by name. A new one is a class as in `engine/drive.py` and a line in the table at the end, or
+an entry point of the group `tacit.outputs`; it is made with (game, learner, options).
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,13 @@ import numpy as np
 
 from tacit.core import generics, memory, streams
 from tacit.core.errors import TacitError
+from tacit.core.registry import Registry
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.checkpoint import Arrays
 from tacit.engine.curve import Measures
 from tacit.engine.drive import Engine, Output, Result
 from tacit.engine.fused import chunk_of
-from tacit.engine.outputs.recorded import tables_to_measure
+from tacit.engine.recorded import RecordedOutput, tables_to_measure
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate_iterates, l2_gap, uniform_gap
 from tacit.evaluation.gaps import evaluate_returned, is_quick
@@ -225,3 +230,9 @@ def _stack(game: Game, distributions: list[FloatArray]) -> FloatArray:
     for i, own in enumerate(distributions):
         table[0, i, ..., : own.shape[2]] = own
     return table
+
+
+REGISTRY: Registry[Output] = Registry("output")
+REGISTRY.add("certified", RecordedOutput)
+REGISTRY.add("last", MarkovOutput)
+REGISTRY.add("average", MarkovOutput)
