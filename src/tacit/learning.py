@@ -81,7 +81,7 @@ def learn(
         Keep the record that the certified policy is made of.
     visits_per_stage : int, optional
         Keep and certify this many visits of each stage instead of all; what is certified is the policy made of those,
-        exactly. If not given, counting games do so where certifying every visit would take long: 8 visits.
+        exactly. If not given, counting games keep as many as a minute's count of operations can certify.
     points : int
         Rows of the curve. With `gap` or `seconds` each row comes 10/points later than the one before, a tenth by
         default, however long the run is.

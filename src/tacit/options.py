@@ -66,8 +66,8 @@ class Options:
         None,
         partial(check.integer, least=1, most=10**6),
         "M",
-        "keep and certify M visits of each stage instead of all: for crowds and long runs (8 in counting games where "
-        "all would take longer than a minute)",
+        "keep and certify M visits of each stage instead of all: for crowds and long runs (in counting games, as many "
+        "as can be certified in a minute)",
     )
     prefer: str | int | None = _option(
         None,

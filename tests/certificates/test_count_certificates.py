@@ -119,7 +119,8 @@ def test_the_decision_to_thin_is_made_beforehand():
 
     learner = REGISTRY.make("adaptive-v-cce")
     large, small = tacit.make("congestion", agents=1000), tacit.make("congestion", agents=10)
-    assert visits_per_stage(large, learner, Options(10**6)) == 8
+    assert visits_per_stage(large, learner, Options(10**6)) == 47
+    assert visits_per_stage(large, learner, Options(20_000)) == 116
     assert visits_per_stage(large, learner, Options(100)) is None
     assert visits_per_stage(small, learner, Options(10**5)) is None
     assert visits_per_stage(small, learner, Options(100, visits_per_stage=3)) == 3

@@ -6,6 +6,7 @@ made of those is another, with a certificate of its own that is as exact.
 
 from __future__ import annotations
 
+import bisect
 import functools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -52,8 +53,9 @@ FEW_CELLS, VISITS_PER_CELL = 10_000, 100
 #: Bytes of a record that is kept to make tables of, even where it is not asked for.
 SMALL_RECORD = 1 << 26
 
-#: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
-VISITS, CERTIFY_SECONDS = 8, 60.0
+#: Counting games certify all visits where that takes at most so many seconds, by a count of operations; otherwise as
+#: many of each stage as that allows, and at least so many.
+CERTIFY_SECONDS, LEAST_VISITS = 60.0, 8
 
 
 # the record of every visit -------------------------------------------------------------------------------------------
@@ -374,4 +376,11 @@ def visits_per_stage(exact: ExactGame | None, learner: Learner, options: Options
         return options.visits_per_stage
     if options.certify is False or is_interpreted(learner):
         return None
-    return VISITS if exact.seconds_to_answer(options.most * exact.horizon) > CERTIFY_SECONDS else None
+    if exact.seconds_to_answer(options.most * exact.horizon) <= CERTIFY_SECONDS:
+        return None
+    most = -(-options.most // exact.states)  # visits of a cell; evenly spread over states, most are kept
+
+    def seconds(visits: int) -> float:
+        return exact.seconds_to_answer(visits_to_certify(exact, most, visits))
+
+    return max(LEAST_VISITS, bisect.bisect_right(range(10**6), CERTIFY_SECONDS, key=seconds) - 1)
