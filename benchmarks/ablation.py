@@ -237,7 +237,7 @@ does without it, beside the whole learner of that round:
 - **worst of six**: GoodState and BoxPushing with 3, 5 and 10 steps, the mean share of the optimum in the worst of them.
 
 Every second game of the design half of `benchmarks/games.py` (13 games), three seeds each, and twelve other seeds of
-GoodState and BoxPushing. Round 1 is the code of commit ba0c8daa. Ratios below 1 mean that the learner is faster
+GoodState and BoxPushing. Round 1 is the code before the reduction. Ratios below 1 mean that the learner is faster
 without the element.
 
 {design}
