@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType
+from typing import Any
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -99,6 +101,55 @@ def test_a_changed_or_reloaded_module_is_read_anew(tmp_path: Path, jit: str):
         "import tacit\nPAY = 1.0\n@tacit.kernels.jitable\ndef twice(x): return 2.0 * x\n"
     )
     assert run(tmp_path, script, NUMBA_DISABLE_JIT=jit) == [4.0, 40.0, 30.0, 2.0]
+
+
+@pytest.mark.parametrize("mark", ["tacit.kernels.jitable", "numba.njit", ""])
+def test_a_helper_reads_the_value_of_now(tmp_path: Path, mark: str):
+    """A helper that is called through its module or by its name, marked for the compiler or not."""
+    decorator = f"@{mark}\n" if mark else ""
+    (tmp_path / "helper.py").write_text(
+        f"import numba, tacit\nPAY = 1.0\n{decorator}def pay(): return PAY\n{decorator}def twice(): return 2 * pay()\n"
+    )
+    script = """
+        import helper
+        from helper import pay
+        from rules import play
+
+        def reward(i, h, s, actions): return helper.twice() + pay()
+
+        for helper.PAY in (1.0, 7.0):
+            print(play(reward))
+    """
+    assert run(tmp_path, script) == [6.0, 42.0]
+
+
+def test_a_game_goes_to_another_process_with_its_values_or_not_at_all():
+    pay = np.ones(1)
+
+    def reward(i, h, s, actions):
+        return pay[0]
+
+    sizes: dict[str, Any] = {"agents": 2, "actions": 2, "states": 1, "horizon": 2, "reward_range": (0, 100)}
+    game = tacit.FunctionGame(lambda u: 0, lambda h, s, actions, u: 0, reward, **sizes)
+    sent = cloudpickle.loads(cloudpickle.dumps(game))
+    assert sent.digest == game.digest
+    assert sent.functions["reward"](0, 0, 0, None) == 1.0
+    pay[0] = 7.0
+    with pytest.raises(tacit.TacitError, match="make the game anew"):
+        cloudpickle.loads(cloudpickle.dumps(game))
+
+
+cost = 5.0
+
+
+def test_attributes_are_no_globals():
+    """What is only named like an attribute is not read: another process, which has none, finds the same digest."""
+
+    def read(params):
+        return params.cost
+
+    (copy,), _ = copy_functions([read])
+    assert "cost" not in copy.__globals__
 
 
 def test_values_of_packages_that_import_each_other():

@@ -1,13 +1,15 @@
 """Copies of users' functions, which read for good what held when they were copied.
 
-A copy has the code of its original, and globals and a closure of its own: numbers and arrays as they are now, those
-read through a module (`helper.PAY`) included, and copies of the functions that it calls. Functions called through a
-module stay themselves, and so do those of NumPy, numba, SciPy, the standard library and this package.
+A copy has the code of its original, and globals and a closure of its own: numbers and arrays as they are now, and
+copies of the functions that it calls, those read through a module (`helper.PAY`) included. A function that numba has
+compiled is copied as it was written. Functions of NumPy, numba, SciPy, the standard library and this package stay
+themselves.
 """
 
 from __future__ import annotations
 
 import builtins
+import dis
 import hashlib
 import re
 import sys
@@ -56,9 +58,9 @@ def _copy_function(function: FunctionType, copies: dict[int, FunctionType]) -> F
     names = set(_names(function.__code__))
     modules: dict[int, ModuleType] = {}
     for name, value in _globals(function).items():
-        scope[name] = _copy(_read_module(value, names, modules), copies)
+        scope[name] = _copy(_read_module(value, names, modules, copies), copies)
     for name, value in _closure(function).items():
-        cells[name].cell_contents = _copy(_read_module(value, names, modules), copies)
+        cells[name].cell_contents = _copy(_read_module(value, names, modules, copies), copies)
     return copy
 
 
@@ -66,15 +68,14 @@ class _ModuleCopy(ModuleType):
     """A module with what functions read through another."""
 
 
-def _read_module(value: Any, names: set[str], modules: dict[int, ModuleType]) -> Any:
+def _read_module(value: Any, names: set[str], modules: dict[int, ModuleType], copies: dict[int, FunctionType]) -> Any:
     """Return of a user's module one with copies of what `names` read through it; anything else as it is."""
     if not isinstance(value, ModuleType) or value.__name__.partition(".")[0] in _LIBRARIES:
         return value
     if id(value) not in modules:
         copy = modules[id(value)] = _ModuleCopy(value.__name__)  # first, since modules may import each other
         for name in sorted(names & vars(value).keys()):
-            attribute = _read_module(vars(value)[name], names, modules)
-            vars(copy)[name] = attribute if isinstance(attribute, FunctionType) else _copy(attribute, {})
+            vars(copy)[name] = _copy(_read_module(vars(value)[name], names, modules, copies), copies)
     return modules[id(value)]
 
 
@@ -82,6 +83,8 @@ def _copy(value: Any, copies: dict[int, FunctionType]) -> Any:
     match value:
         case FunctionType() if not is_of_library(value):
             return _copy_function(value, copies)
+        case _ if isinstance(getattr(value, "py_func", None), FunctionType) and not is_of_library(value):
+            return _copy_function(value.py_func, copies)
         case np.ndarray():
             return lock(np.array(value))
         case tuple():
@@ -96,7 +99,7 @@ def _copy(value: Any, copies: dict[int, FunctionType]) -> Any:
 
 def _globals(function: FunctionType) -> dict[str, Any]:
     """Return the globals that a function may read, by name."""
-    names = sorted(set(_names(function.__code__)))
+    names = sorted(set(_global_names(function.__code__)))
     return {name: function.__globals__[name] for name in names if name in function.__globals__}
 
 
@@ -110,11 +113,21 @@ def _closure(function: FunctionType) -> dict[str, Any]:
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """Yield the names that code looks up, that of the functions within it included."""
+    """Yield the names that code looks up, globals and attributes, those of the functions within it included."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names(constant)
+
+
+def _global_names(code: CodeType) -> Iterator[str]:
+    """Yield the names of globals that code reads, those of the functions within it included."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _global_names(constant)
 
 
 # what functions do, to be compared --------------------------------------------------------------------------------

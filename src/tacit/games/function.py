@@ -57,8 +57,9 @@ class FunctionGame(NamedGame):
     Notes
     -----
     The functions are compiled by numba: numbers, arrays, loops, `math` and NumPy, but no Python objects; they allocate
-    nothing. They are compiled once a process. Globals, closures and values of modules (`helper.PAY`) that they read
-    are copied when the game is made. A function that they call through a module reads what holds when it is compiled.
+    nothing. They are compiled once a process. Globals, closures and values of modules (`helper.PAY`) that they read,
+    and the functions that they call, are copied when the game is made. A game that is unpickled where its functions
+    read other values is refused.
     `tacit.testing.check_game(game)` checks that they do what the sizes say.
 
     Examples
@@ -122,16 +123,23 @@ class FunctionGame(NamedGame):
         copied, self.copies = snapshots.copy_functions(plain)
         self.functions: Functions = dict(zip(functions, copied, strict=True))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("functions", "copies")}
+    def __getstate__(self) -> tuple[dict[str, Any], str]:
+        state = {key: value for key, value in self.__dict__.items() if key not in ("functions", "copies")}
+        return state, self.digest
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+    def __setstate__(self, state: tuple[dict[str, Any], str]) -> None:
+        attributes, digest = state
+        self.__dict__.update(attributes)
         self._copy_functions()
+        if self.digest != digest:
+            raise TacitError(
+                "the functions of a game must read the values that held when it was made; "
+                "a global or a module has changed since: make the game anew"
+            )
 
     @property
     def digest(self) -> str:
-        """A digest of all that the game is to its players, but for what functions called through modules read."""
+        """A digest of all that the game is to its players."""
         sizes = (self.agents, self.actions, self.states, self.horizon, self.reward_range)
         return snapshots.digest(list(self.functions.values()), sizes, self.params)
 
