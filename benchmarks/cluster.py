@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from cluster_jobs import nap, toil
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment
-from tacit.experiments.dispatch import run_all
-from tacit.experiments.scripts import WorkerSetup
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, backends, run_experiment
+from tacit.experiments.runner import Dispatcher
+from tacit.experiments.worker import WorkerSetup
 
 #: Clusters must be running: `ray start --head`, `dask scheduler` with workers.
 ENGINES = ("processes", "dask:tcp://127.0.0.1:8786", "ray:auto")
@@ -48,9 +48,10 @@ def measured(engine: str, job: Any, count: int, workers: int) -> tuple[float, fl
     if engine == "plain pool":
         spans = plain(job, count, workers)
     else:
-        batch = run_all(job, range(count), on=engine, workers=workers, setup=WorkerSetup.pack(()))
-        spans = [span for span in batch.results if isinstance(span, tuple)]
-        assert len(spans) == count, batch.results[:3]
+        dispatcher = Dispatcher(job, range(count))
+        dispatcher.dispatch(partial(backends.parse(engine, workers).open, WorkerSetup.pack(())))
+        spans = [span for span in dispatcher.results if isinstance(span, tuple)]
+        assert len(spans) == count, dispatcher.results[:3]
     inside = max(end for _, end in spans) - min(start for start, _ in spans)
     return inside, time.time() - began - inside
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from tacit.engine import Watcher
 from tacit.engine.events import to_all
 from tacit.experiments import Outcome, RunSpec, store
-from tacit.experiments.job import Order, learn_order
+from tacit.experiments.worker import Order, learn_order
 
 
 def content(out: Path) -> dict[str, object]:

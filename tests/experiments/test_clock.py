@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tacit.engine import Event, Noted
-from tacit.experiments.backends import Backend, Began, Ended, Key, Message, Prepared
-from tacit.experiments.dispatch import Failure, JobHandler, dispatch
+from tacit.experiments.backends import Backend, Began, Ended, Key, Message
+from tacit.experiments.runner import Dispatcher, Failure
 
 
 class Script(Backend):
@@ -38,16 +38,17 @@ class Script(Backend):
 
 def ended(lines: list[tuple[float, Message]], timeout: float) -> tuple[Any, bool]:
     place = Script(lines)
-    (result,) = dispatch(lambda: place, None, JobHandler([None]), timeout=timeout).results
-    return result, place.killed
+    jobs = Dispatcher(None, [None], timeout)
+    jobs.dispatch(lambda: place)
+    return jobs.results[0], place.killed
 
 
 def test_time_that_a_worker_takes_to_get_ready_does_not_count():
-    assert ended([(0, Began("a")), (0.6, Prepared()), (0.6, Ended(7))], timeout=0.2) == (7, False)
+    assert ended([(0.6, Began("a")), (0.6, Ended(7))], timeout=0.2) == (7, False)
 
 
 def test_a_job_that_hangs_is_ended():
-    result, killed = ended([(0, Began("a")), (0, Prepared())], timeout=0.2)
+    result, killed = ended([(0, Began("a"))], timeout=0.2)
     assert isinstance(result, Failure)
     assert (result.sentence, killed) == ("it ran for more than 0.2 s, the timeout", True)
 
@@ -55,13 +56,14 @@ def test_a_job_that_hangs_is_ended():
 def test_a_watcher_that_interrupts_loses_no_message_that_came_with_its_event():
     """Event and result come at once; were the result lost, this would wait for it without end."""
 
-    class Interrupting(JobHandler):
+    class Interrupting(Dispatcher):
         def event(self, k: int, event: Event) -> None:
             raise KeyboardInterrupt
 
-    place = Script([(0, Began("a")), (0, Prepared()), (0, Noted("one")), (0, Noted("two")), (0, Ended(7))])
+    place = Script([(0, Began("a")), (0, Noted("one")), (0, Noted("two")), (0, Ended(7))])
     with pytest.raises(KeyboardInterrupt):  # the second one, of a watcher that does not let go
-        dispatch(lambda: place, None, Interrupting([None]))
-    place = Script([(0, Began("a")), (0, Prepared()), (0, Noted("one")), (0, Ended(7))])
-    batch = dispatch(lambda: place, None, Interrupting([None]))
-    assert (batch.results, batch.interrupted) == ([7], True)
+        Interrupting(None, [None]).dispatch(lambda: place)
+    place = Script([(0, Began("a")), (0, Noted("one")), (0, Ended(7))])
+    jobs = Interrupting(None, [None])
+    jobs.dispatch(lambda: place)
+    assert (jobs.results, jobs.interrupted) == ([7], True)

@@ -15,8 +15,9 @@ from stored import content
 
 import tacit
 from tacit.cli.main import main
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, Progress, run_experiment, scripts
-from tacit.experiments.backends import DaskExecutor, RayExecutor
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, Progress, run_experiment
+from tacit.experiments.backends import RayExecutor, dask_client
+from tacit.experiments.worker import import_scripts
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
@@ -44,7 +45,7 @@ def test_files_are_the_same_and_a_game_file_travels(cluster: str, tmp_path: Path
 def test_a_run_that_fails_is_one_sentence(cluster: str, tmp_path: Path):
     (tmp_path / "trouble").touch()
     script = str(Path(__file__).with_name("trouble.py"))
-    scripts.run([script])
+    import_scripts([script])
     learner = LearnerSpec("trouble", {"file": str(tmp_path / "trouble"), "dies": False})
     results = run_experiment(Experiment("mixed", 20, "chicken", (learner,), seeds=2, scripts=(script,)), on=cluster)
     assert [one.spec.seed for one in results.outcomes] == [0]
@@ -54,7 +55,7 @@ def test_a_run_that_fails_is_one_sentence(cluster: str, tmp_path: Path):
 @pytest.mark.slow
 def test_the_run_of_a_killed_worker_is_run_again(cluster: str, tmp_path: Path):
     """The disk is shared, so that it goes on from its checkpoint."""
-    scripts.run([WAITING])
+    import_scripts([WAITING])
     sweep = Experiment(
         "sweep", 20_000, (GameSpec("good-state", {"horizon": 3}),), LEARNERS[:1], seeds=2, scripts=(WAITING,)
     )
@@ -77,12 +78,12 @@ def test_the_run_of_a_killed_worker_is_run_again(cluster: str, tmp_path: Path):
     assert content(tmp_path / "out") == content(tmp_path / "reference")
 
 
-@pytest.mark.parametrize("executor", [RayExecutor, pytest.param(DaskExecutor, marks=pytest.mark.slow)])
-def test_a_dead_address_is_told_soon(executor: Any):
-    pytest.importorskip("ray" if executor is RayExecutor else "distributed")
+@pytest.mark.parametrize("connect", [RayExecutor, pytest.param(dask_client, marks=pytest.mark.slow)])
+def test_a_dead_address_is_told_soon(connect: Any):
+    pytest.importorskip("ray" if connect is RayExecutor else "distributed")
     began = time.monotonic()
     with pytest.raises(tacit.TacitError, match=r"no (Ray cluster|Dask scheduler) answers at '127\.0\.0\.1:1'"):
-        executor("127.0.0.1:1")
+        connect("127.0.0.1:1")
     assert time.monotonic() - began < 60  # Ray itself tries for longer
 
 

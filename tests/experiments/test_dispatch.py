@@ -18,11 +18,12 @@ from pathlib import Path
 import psutil
 import pytest
 import worker_jobs as jobs
+from dispatching import run_all
 
 import tacit
 from tacit.engine import Advanced, Event, Measured, Noted
 from tacit.experiments.backends import Backend, Key, Message
-from tacit.experiments.dispatch import Failure, JobHandler, dispatch, run_all
+from tacit.experiments.runner import Dispatcher, Failure, run_experiment
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -65,13 +66,13 @@ class Vanishing(Backend):
 def test_a_lost_place_is_one_sentence_and_jobs_are_let_go_of():
     ended: list[tuple[int, object]] = []
 
-    class Told(JobHandler):
+    class Listening(Dispatcher):
         def end(self, k: int, result: object) -> None:
             ended.append((k, result))
 
     place = Vanishing(1)
     with pytest.raises(tacit.TacitError, match="the cluster is lost"):
-        dispatch(lambda: place, jobs.double, Told(range(2)))
+        Listening(jobs.double, range(2)).dispatch(lambda: place)
     assert (ended, place.closed) == ([(0, None)], True)
 
 
@@ -130,13 +131,11 @@ def test_a_failing_job_is_told_in_one_sentence_and_ends_no_other(on: str | Execu
     assert not batch.interrupted
 
 
-def test_what_a_job_raised_is_kept():
-    _, failed = run_all(jobs.picky, [0, 1]).results
-    assert isinstance(failed, Failure)
-    assert isinstance(failed.error, ValueError)
-    _, failed = run_all(jobs.picky, [0, 1], on="processes", workers=1).results
-    assert isinstance(failed, Failure)
-    assert "in picky" in failed.error.__notes__[0]  # where it was raised over there
+@pytest.mark.parametrize("where", ["threads", "processes"])
+def test_what_a_job_raised_is_logged_with_its_trace(where: str, caplog: pytest.LogCaptureFixture):
+    with caplog.at_level("DEBUG", logger="tacit"):
+        run_all(jobs.picky, [0, 1], on=where, workers=1)
+    assert "in picky" in caplog.text
 
 
 def test_a_result_that_does_not_pickle_is_a_failure():
@@ -213,8 +212,12 @@ def test_a_place_that_is_none_is_told(wrong: object):
         run_all(jobs.double, [1], on=wrong)  # type: ignore[arg-type]
     with pytest.raises(tacit.TacitError, match="workers is 0"):
         run_all(jobs.double, [1], workers=0)
-    with pytest.raises(tacit.TacitError, match="timeout is 0; it must be a positive number"):
-        run_all(jobs.double, [1], timeout=0)
+
+
+@pytest.mark.parametrize(("timeout", "on"), [(0, "threads"), (1, AtOnce())])
+def test_a_timeout_that_cannot_be_is_refused(timeout: float, on: str | Executor):
+    with pytest.raises(tacit.TacitError, match="timeout"):
+        run_experiment(tacit.Experiment("a", 5, "chicken", "npg"), on=on, timeout=timeout)
 
 
 @pytest.fixture
@@ -283,7 +286,7 @@ def test_workers_do_not_outlive_their_parent(tmp_path: Path):
     """The parent dies by SIGKILL; its workers notice, even in the middle of a job."""
     script = (
         "import pathlib, sys; sys.path.insert(0, sys.argv[2])\n"
-        "import worker_jobs\nfrom tacit.experiments.dispatch import run_all\n"
+        "import worker_jobs\nfrom dispatching import run_all\n"
         "if __name__ == '__main__':\n"
         "    run_all(worker_jobs.endless, [(0, pathlib.Path(sys.argv[1]))], on='processes')\n"
     )

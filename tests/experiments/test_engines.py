@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import worker_jobs as jobs
+from dispatching import run_all
 from stored import content
 
 import tacit
@@ -29,11 +30,10 @@ from tacit.experiments import (
     backends,
     run_experiment,
     runner,
-    scripts,
     store,
 )
-from tacit.experiments.dispatch import Failure, run_all
-from tacit.experiments.scripts import WorkerSetup
+from tacit.experiments.runner import Failure
+from tacit.experiments.worker import WorkerSetup, import_scripts
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
@@ -123,7 +123,7 @@ class Heard:
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """What is stored where nothing goes wrong."""
-    scripts.run([WAITING])
+    import_scripts([WAITING])
     out = tmp_path_factory.mktemp("reference") / "out"
     run_experiment(SWEEP, out=out)
     return content(out)

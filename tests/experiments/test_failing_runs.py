@@ -114,9 +114,9 @@ def test_if_all_seeds_fail_in_the_same_way_each_is_listed(capsys: pytest.Capture
 
 
 def test_results_list_what_failed_in_order():
-    from tacit.experiments import scripts
+    from tacit.experiments.worker import import_scripts
 
-    scripts.run(["moody_script_for_test.py"])
+    import_scripts(["moody_script_for_test.py"])
     Path("moody").touch()
     both = Experiment("both", 10, (GameSpec("chicken"),), (LearnerSpec("moody"), LearnerSpec("npg")), seeds=2)
     found = run_experiment(both)

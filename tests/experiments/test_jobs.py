@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from dispatching import run_all
 from stored import content, run_job
 
 import tacit
 from tacit.engine import Event, Finished, Measured, Started, Watcher
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, Outcome, RunSpec, job, store
-from tacit.experiments.dispatch import run_all
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, Outcome, RunSpec, store, worker
 from tacit.experiments.spec import plan
 
 GAMES = (GameSpec("good-state", {"horizon": 3}), GameSpec("chicken"))
@@ -109,7 +109,7 @@ def test_a_game_that_is_another_by_now_is_refused(tmp_path: Path):
     tacit.make("chicken").save(file)
     spec = specs((GameSpec(str(file)),))[0]
     assert run_job(spec) is not None
-    job._GAMES.clear()  # as in another process
+    worker._GAMES.clear()  # as in another process
     tacit.make("stag-hunt").save(file)
     with pytest.raises(tacit.TacitError, match=r"the game .*game\.npz is not what it was when the run was made"):
         run_job(spec)

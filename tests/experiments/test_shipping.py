@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.experiments.scripts import WorkerSetup
+from tacit.experiments.worker import WorkerSetup
 
 CHECK = """
 import pickle, sys

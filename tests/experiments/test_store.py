@@ -107,7 +107,7 @@ def test_finished_runs_are_not_run_again(out: Path, monkeypatch: pytest.MonkeyPa
         raise AssertionError
 
     before = content(out)
-    monkeypatch.setattr("tacit.experiments.job.run_learner", never)
+    monkeypatch.setattr("tacit.experiments.worker.run_learner", never)
     run_experiment(SMALL, out=out)
     assert content(out) == before
 

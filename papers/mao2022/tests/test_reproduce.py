@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reproduce import PANELS, load_experiment, main
-from tacit.experiments import job
+from tacit.experiments import worker
 from tacit.experiments.spec import plan
 
 
@@ -54,14 +54,14 @@ def test_quick_and_full_exclude_each_other(capsys: pytest.CaptureFixture[str]):
 def test_no_claim_is_judged_by_a_part_of_the_seeds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ):
-    learn = job.run_learner
+    learn = worker.run_learner
 
     def unlucky(game: Any, learner: Any, params: Any, options: Any, **more: Any) -> Any:
         if options.seed % 5 == 1:
             raise RuntimeError("not today")
         return learn(game, learner, params, replace(options, episodes=20), **more)
 
-    monkeypatch.setattr(job, "run_learner", unlucky)
+    monkeypatch.setattr(worker, "run_learner", unlucky)
     assert main(["matrix-team", "--quick", "--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err.endswith("reproduce: RuntimeError: not today\n")  # where it is slow, after progress
     assert not (tmp_path / "claims.md").exists()

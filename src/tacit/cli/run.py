@@ -113,10 +113,10 @@ def run_run(args: argparse.Namespace) -> int:
     if args.timeout is not None:
         check.positive("--timeout", args.timeout)
 
-    from tacit.experiments import scripts  # imports the compiler
-    from tacit.experiments.runner import AllFailed, run_experiment
+    from tacit.experiments.runner import AllFailed, run_experiment  # imports the compiler
+    from tacit.experiments.worker import import_scripts
 
-    scripts.run(args.scripts)
+    import_scripts(args.scripts)
     chatter = contextlib.redirect_stdout(sys.stderr)  # an environment may print; stdout is for the document
     with chatter:
         experiment = _from_file(args) if file else _from_line(args)
@@ -160,7 +160,7 @@ def run_run(args: argparse.Namespace) -> int:
 
 def _tell_failures(failures: Sequence[FailedRun]) -> None:
     for one in failures:
-        options.tell(f"{one.spec.told}, failed: {one.sentence}")
+        options.tell(f"{one.spec.in_words}, failed: {one.sentence}")
 
 
 def _resume(out: str | None) -> str:
@@ -174,14 +174,15 @@ ENVIRONMENT = "pettingzoo:"
 
 
 def _from_file(args: argparse.Namespace) -> Experiment:
-    from tacit.experiments import Experiment, scripts
+    from tacit.experiments import Experiment
+    from tacit.experiments.worker import require_imported
 
     beside = [f"--{name.replace('_', '-')}" for name in ("seeds", "set", "game_set") if getattr(args, name) is not None]
     beside = ["a LEARNER"] * (args.learner is not None) + [*map(options.flag, options.given_options(args)), *beside]
     if beside:
         raise TacitError(f"{beside[0]} is given beside {args.game}; an experiment's file says it itself")
     experiment = Experiment.load(args.game)
-    scripts.require(args.game, experiment.scripts)
+    require_imported(args.game, experiment.scripts)
     if any(game.name.startswith(ENVIRONMENT) for game in experiment.games):
         from tacit.environments.pettingzoo import search_also
 
@@ -380,11 +381,12 @@ def run_compare(args: argparse.Namespace) -> int:
     options.check_counts(args, seeds=1, workers=1)
     budget = {**options.given_options(args), "seeds": args.seeds, "workers": args.workers}
 
-    from tacit.experiments import GameSpec, compare, scripts  # imports the compiler
+    from tacit.experiments import GameSpec, compare  # imports the compiler
+    from tacit.experiments.worker import import_scripts
     from tacit.figures import save_figure
     from tacit.figures.results import comparison_figure
 
-    scripts.run(args.scripts)
+    import_scripts(args.scripts)
     game = GameSpec(args.game, options.settings("--game-set", args.game_set))
     place = None if args.out is None else files.path(args.out)
     with options.progress_on_stderr(f"{args.game}: comparing") as progress:

@@ -1,7 +1,7 @@
 """Where jobs run: on threads, in processes, or on any `concurrent.futures.Executor`, as those of Ray and Dask are.
 
-Backends differ only in how a job gets to a worker and its messages back; `dispatch` decides what runs when, tries again
-what a dead worker had, and ends what takes too long.
+Backends differ only in how a job gets to a worker and its messages back; `runner.Dispatcher` decides what
+runs when, tries again what a dead worker had, and ends what takes too long.
 
 On threads kernels release the interpreter's lock. Processes are started anew (not forked), so that nothing is shared by
 accident; each runs one job after the other and has a pipe of its own. One that dies takes nothing with it but its own
@@ -10,7 +10,6 @@ job. An executor has no way back for events: a job says nothing until it is done
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import multiprocessing
 import os
@@ -24,7 +23,7 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
@@ -44,14 +43,9 @@ Key = tuple[int, int]
 
 @dataclass(frozen=True)
 class Began:
-    """A worker has begun with a job; `where` is for people, e.g. "node7:4711"."""
+    """A worker has imported what a job needs and begins; `where` is for people, e.g. "node7:4711"."""
 
     where: str
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """The worker has imported what a job needs: from here on its time counts."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +72,8 @@ class Stopped:
     """The job was ended early, or never began, because it was asked to stop."""
 
 
-#: What can be said about a job, and what is the last word on it.
-Message = Began | Prepared | Event | Ended | Failed | Lost | Stopped
-LAST = (Ended, Failed, Lost, Stopped)
+#: What can be said about a job; the last four are the last word on it.
+Message = Began | Event | Ended | Failed | Lost | Stopped
 
 
 @dataclass(frozen=True)
@@ -103,7 +96,7 @@ class Backend:
     """
 
     def __init__(self, capacity: int, setup: bytes | None = None) -> None:
-        self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[tuple[Key, Message]] = queue.SimpleQueue()
         self.capacity, self._setup = capacity, setup
 
     def pack(self, job: Any, item: Any) -> Any:
@@ -117,12 +110,11 @@ class Backend:
     def receive(self, timeout: float) -> list[tuple[Key, Message]]:
         """Return the messages that have come, after at most so many seconds."""
         messages: list[tuple[Key, Message]] = []
-        try:
-            messages += self._unpack(self._inbox.get(timeout=timeout))
+        with contextlib.suppress(queue.Empty):
+            messages.append(self._inbox.get(timeout=timeout))
             while True:
-                messages += self._unpack(self._inbox.get_nowait())
-        except queue.Empty:
-            return messages
+                messages.append(self._inbox.get_nowait())
+        return messages
 
     def stop(self) -> None:
         """Ask all jobs to end early with what they have; those that have not begun never begin."""
@@ -137,10 +129,6 @@ class Backend:
 
     def close(self) -> None:
         """End the workers that are ours, and what still runs on them."""
-
-    def _unpack(self, sent: Any) -> list[tuple[Key, Message]]:
-        """Return the messages in what has arrived."""
-        return [sent]
 
 
 class Where(NamedTuple):
@@ -159,9 +147,12 @@ class Where(NamedTuple):
             case "processes":
                 return Processes(self.workers or cores(), prepared)
             case "ray":
-                return Foreign(RayExecutor(self.address), self.workers, prepared, ours=True)
+                ray = RayExecutor(self.address)
+                return Foreign(ray, self.workers, prepared, close=ray.shutdown)
             case "dask":
-                return Foreign(DaskExecutor(self.address), self.workers, prepared, answer_on_dask, ours=True)
+                client = dask_client(self.address)
+                executor = client.get_executor(pure=False)
+                return Foreign(executor, self.workers, prepared, answer_on_dask, client.close)
             case executor:
                 return Foreign(executor, self.workers, prepared)
 
@@ -197,16 +188,16 @@ def parse(on: str | Executor, workers: int | None) -> Where:
 class Reporter:
     """The watcher of a job: sends its events, and ends the run after a chunk where it is to stop.
 
-    Events that only count episodes are sent once in `every` seconds at most.
+    Events that only count episodes are sent once in a tenth of a second at most.
     """
 
-    def __init__(self, send: Callable[[Any], None], asked_to_stop: Callable[[], bool], every: float = 0.1) -> None:
-        self.send, self._asked, self._every, self._last = send, asked_to_stop, every, 0.0
+    def __init__(self, send: Callable[[Any], None], asked_to_stop: Callable[[], bool]) -> None:
+        self.send, self._asked, self._last = send, asked_to_stop, 0.0
 
     def __call__(self, event: Event) -> None:
         """Send an event."""
         advanced, now = isinstance(event, Advanced), time.monotonic()
-        if not advanced or now - self._last >= self._every:
+        if not advanced or now - self._last >= 0.1:
             self._last = now
             self.send(event)
         if advanced and self._asked():
@@ -229,15 +220,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def hold_interrupts_back() -> set[signal.Signals]:
-    """Let Ctrl-C mean nothing to this thread and to all that it starts; return the signals that were blocked before.
+def block_interrupts() -> None:
+    """Let Ctrl-C mean nothing to this thread and to all that it starts.
 
     A terminal sends it to every process of a command, and it is the driver's alone to heed.
     """
-    if not hasattr(signal, "pthread_sigmask"):
-        return set()
-    resource_tracker.ensure_running()  # it would lift the block
-    return {signal.Signals(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})}
+    if hasattr(signal, "pthread_sigmask"):
+        resource_tracker.ensure_running()  # it would lift the block
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 # what a worker process does with a job, wherever it is ----------------------------------------------------------------
@@ -255,7 +245,7 @@ def answer(parcel: Parcel, watch: Reporter | None = None) -> bytes:
         _prepare(parcel.setup)
         job, item = pickle.loads(parcel.job)
         if watch is not None:
-            watch.send(Prepared())
+            watch.send(Began(here()))
         ended = Ended(job(item, watch))
         try:
             return pickle.dumps(ended)
@@ -328,9 +318,8 @@ class Threads(Backend):
             self._inbox.put((key, event))
 
         self._inbox.put((key, Began(here())))
-        self._inbox.put((key, Prepared()))
         try:
-            self._inbox.put((key, Ended(job(item, Reporter(send, self._stop.is_set, every=0.0)))))
+            self._inbox.put((key, Ended(job(item, Reporter(send, self._stop.is_set)))))
         except KeyboardInterrupt:
             self._inbox.put((key, Stopped()))
         except BaseException as error:  # whatever a job raises
@@ -398,7 +387,6 @@ class Processes(Backend):
         died = False
         try:
             chosen = self._take(key)
-            self._inbox.put((key, Began(f"{host()}:{chosen.pid}")))
             last = read_answer(chosen.run(parcel, lambda event: self._inbox.put((key, event))))
         except (EOFError, OSError):
             last, died = Lost(), True
@@ -432,7 +420,7 @@ class _Worker:
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
-        hold_interrupts_back()  # not even while they start
+        block_interrupts()  # not even while they start
         self._sending = threading.Lock()
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,))
@@ -504,7 +492,7 @@ _WINDOW = 256
 
 
 class Foreign(Backend):
-    """An executor as a backend; `ours` is shut down in the end."""
+    """An executor as a backend: a job says nothing until it is done; `close` is called in the end."""
 
     def __init__(
         self,
@@ -512,13 +500,11 @@ class Foreign(Backend):
         workers: int | None,
         setup: bytes | None,
         run: Callable[[Parcel], bytes] = answer,
-        *,
-        ours: bool = False,
+        close: Callable[[], object] = lambda: None,
     ) -> None:
         super().__init__(_WINDOW if workers is None else workers, setup)
-        self._executor, self._run, self._ours = executor, run, ours
-        self._waiting: dict[Key, Future[bytes]] = {}
-        self._running: dict[Key, Future[bytes]] = {}
+        self._executor, self._run, self._close = executor, run, close
+        self._futures: dict[Key, Future[bytes]] = {}
 
     def start(self, key: Key, parcel: Parcel) -> None:
         """Hand a job over."""
@@ -527,52 +513,39 @@ class Foreign(Backend):
         except Exception as error:  # e.g. it is broken or was shut down
             self._inbox.put((key, Failed(error)))
             return
-        self._waiting[key] = future
-        future.add_done_callback(lambda done: self._inbox.put((key, done)))
+        self._futures[key] = future
+        future.add_done_callback(partial(self._done, key))
 
-    def receive(self, timeout: float) -> list[tuple[Key, Message]]:
-        """Return the messages that have come, unless a cluster is lost."""
-        if self._ours and hasattr(self._executor, "check"):
-            self._executor.check()
-        messages: list[tuple[Key, Message]] = []
-        for key in [key for key, future in self._waiting.items() if future.running()]:
-            self._running[key] = self._waiting.pop(key)
-            messages += [(key, Began("the executor")), (key, Prepared())]
-        return messages + super().receive(0.0 if messages else timeout)
+    def _done(self, key: Key, future: Future[bytes]) -> None:
+        self._inbox.put((key, _read_future(future)))
+        self._futures.pop(key, None)
 
     def stop(self) -> None:
-        """Ask all jobs to end early."""
-        for key, future in self._waiting.items():
-            if not future.cancel():  # one that has begun is left alone
+        """Cancel all jobs; those that have begun are left alone."""
+        for key, future in list(self._futures.items()):
+            if not future.cancel():
                 self._inbox.put((key, Stopped()))
-        for key in self._running:
-            self._inbox.put((key, Stopped()))
 
     def close(self) -> None:
-        """Shut down an executor that is ours."""
-        if self._ours:
-            self._executor.shutdown(wait=False)
+        """Shut down what is ours."""
+        self._close()
 
-    def _unpack(self, sent: Any) -> list[tuple[Key, Message]]:
-        key, content = sent
-        self._waiting.pop(key, None)
-        self._running.pop(key, None)
-        if type(content) in LAST:
-            return [sent]
-        if content.cancelled():
-            return [(key, Stopped())]
-        error = content.exception()
-        if error is not None:
-            return [(key, Stopped() if type(error) is KeyboardInterrupt else Failed(error))]
-        return [(key, read_answer(content.result()))]
+
+def _read_future(future: Future[bytes]) -> Message:
+    if future.cancelled():
+        return Stopped()
+    error = future.exception()
+    if error is not None:
+        return Stopped() if type(error) is KeyboardInterrupt else Failed(error)
+    return read_answer(future.result())
 
 
 # Ray and Dask as executors, on a cluster that is there: each runs a task again whose worker died --------------------
 
 #: How often a task is run again whose worker died.
 _RETRIES = 2
-#: Seconds between two looks at a Ray cluster, and seconds that it has to answer.
-_LOOK, _REPLY = 2.0, 5.0
+#: Seconds that a cluster has to answer.
+_REPLY = 5.0
 
 
 class RayExecutor(Executor):
@@ -584,38 +557,21 @@ class RayExecutor(Executor):
         self._connected = not self._ray.is_initialized()  # otherwise the user has, and disconnects
         if self._connected:
             try:
-                if not answers(address):
-                    raise TacitError("nothing listens there")
+                check_listens(address)
                 self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
             except Exception as error:  # of many kinds
                 raise TacitError(f"no Ray cluster answers at {address!r}: {one_line(error, 200)}") from None
-        self._head = address if "://" in address else self._ray.get_runtime_context().gcs_address
-        self._next, self._silent = 0.0, 0
 
     def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run a task."""
-        task = self._ray.remote(function).options(num_cpus=1, max_retries=_RETRIES)
-        ref = task.remote(*args, **kwargs)
+        ref = self._ray.remote(function).options(num_cpus=1, max_retries=_RETRIES).remote(*args, **kwargs)
         self._refs.add(ref)
         future: Future[Any] = ref.future()
         future.add_done_callback(lambda _: self._refs.discard(ref))
         return future
 
-    def check(self) -> None:
-        """Raise if the head of the cluster is lost: Ray itself would wait for a minute, and then end the process."""
-        if time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + _LOOK
-        self._silent = 0 if answers(self._head) else self._silent + 1
-        if self._silent > 1:
-            again = "run the same command again to resume"
-            raise TacitError(f"the Ray cluster is lost: nothing answers at {self._head} any more; {again}")
-
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the tasks, and disconnect."""
-        if self._silent:
-            atexit.unregister(self._ray.shutdown)
-            return
         for ref in list(self._refs):
             with contextlib.suppress(Exception):  # it has ended
                 self._ray.cancel(ref, force=True)
@@ -623,47 +579,20 @@ class RayExecutor(Executor):
             self._ray.shutdown()
 
 
-def answers(address: str) -> bool:
-    """Say whether something listens at an address like host:port or ray://host:port; others are left to Ray.
+def check_listens(address: str) -> None:
+    """Raise OSError where nothing listens at host:port or ray://host:port: Ray itself would try for minutes."""
+    parts = urlsplit(address if "://" in address else f"//{address}")
+    if parts.hostname and parts.port:
+        socket.create_connection((parts.hostname, parts.port), _REPLY).close()
 
-    >>> answers("127.0.0.1:1"), answers("auto")
-    (False, True)
-    """
+
+def dask_client(address: str) -> Any:
+    """Return a client of the Dask scheduler at an address."""
+    distributed = registry.require("distributed", "dask")
     try:
-        parts = urlsplit(address if "://" in address else f"//{address}")
-        address_host, port = parts.hostname, parts.port
-    except ValueError:
-        return True
-    if not address_host or not port:
-        return True
-    try:
-        socket.create_connection((address_host, port), _REPLY).close()
-    except OSError:
-        return False
-    return True
-
-
-class DaskExecutor(Executor):
-    """Tasks on a Dask cluster; `address` is that of its scheduler."""
-
-    def __init__(self, address: str) -> None:
-        distributed = registry.require("distributed", "dask")
-        try:
-            self._client = distributed.Client(address, set_as_default=False, timeout=10)
-        except (OSError, ValueError) as error:
-            raise TacitError(f"no Dask scheduler answers at {address!r}: {one_line(error, 200)}") from None
-        self._executor = self._client.get_executor(pure=False)
-
-    def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run a task."""
-        future: Future[Any] = self._executor.submit(function, *args, **kwargs)
-        return future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Cancel the tasks, and disconnect."""
-        with contextlib.suppress(Exception):  # the scheduler may be gone
-            self._executor.shutdown(wait=False)
-            self._client.close()
+        return distributed.Client(address, set_as_default=False, timeout=10)
+    except (OSError, ValueError) as error:
+        raise TacitError(f"no Dask scheduler answers at {address!r}: {one_line(error, 200)}") from None
 
 
 def answer_on_dask(parcel: Parcel) -> bytes:

@@ -1,35 +1,284 @@
-"""The runner: every run of an experiment as a job, stored and resumed where there is a directory for it.
+"""The runner: every run of an experiment is a job, stored and resumed where there is a directory for it.
 
-Learners and bandits that the started script itself defines do not travel to a cluster: worker processes of this machine
-import that script again, as Python's own pools do, those do not. A game that it registers is sent as tables.
+As many jobs run at once as a backend has capacity for. A job that raises does not end the others, nor does a worker
+that dies: what it had is tried again. What takes longer than the timeout is ended. Ctrl-C lets jobs that run end early,
+with what they have, and the rest never begin; on somebody else's executor, jobs that run are left alone. Results are
+stored by threads beside, because a disk may take longer to write a result than a worker to compute it.
+
+Games, learners and bandits that the started script itself defines are known to worker processes of this machine, which
+import that script again, as Python's own pools do. Workers of a cluster do not: there the tables of such a game are
+sent, and a learner has to be in a script that `--import` names.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
+import math
 import os
-import pickle
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tacit import bandits, games, learners
 from tacit.core import check, files
-from tacit.core.errors import TacitError, brief
-from tacit.core.registry import Registry
-from tacit.engine import Advanced, Event, Noted, Started
+from tacit.core.errors import TacitError, brief, sentence
+from tacit.engine import Advanced, Event, Measured, Noted, Started
+from tacit.engine.drive import Interrupts
 from tacit.engine.events import Compiling, Scouted
-from tacit.experiments import backends, scripts, store
-from tacit.experiments.backends import Where
-from tacit.experiments.dispatch import Failure, JobHandler, dispatch
-from tacit.experiments.job import Order, forget_games, pack_game, work
+from tacit.experiments import backends, store
+from tacit.experiments.backends import Backend, Began, Ended, Failed, Key, Lost, Message, Stopped
 from tacit.experiments.results import FailedRun, Outcome, Results
 from tacit.experiments.spec import Experiment, RunSpec, plan
+from tacit.experiments.worker import Order, WorkerSetup, forget_games, pack_game, require_imported, work
 from tacit.options import Options
+
+#: Workers may die this often while they run a job before the job counts as failed.
+DEATHS = 2
+#: Seconds between two looks at the clock.
+_TICK = 0.1
+#: Seconds after Ctrl-C in which a job that is still compiling may come to its first chunk: it has nothing to lose.
+_GRACE = 0.5
+#: Seconds that jobs have after a second Ctrl-C to come back with what they have.
+_LAST_GRACE = 2.0
+#: Threads that store results, and results that may wait for them before no more jobs begin.
+_WRITERS, _BACKLOG = 8, 64
+_DIED = (
+    f"its worker process died {DEATHS + 1} times; it may have run out of memory, or a script that starts processes "
+    'lacks `if __name__ == "__main__":`'
+)
+
+_log = logging.getLogger("tacit")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A job that raised, in one sentence; or to which something `happened`, whatever its input."""
+
+    sentence: str
+    happened: bool = False
+
+
+@dataclass
+class _Running:
+    key: Key
+    item: Any
+    deaths: int = 0  # of workers that had it
+    where: str = "that was starting"  # the worker that has begun, in this try
+    deadline: float = math.inf  # of the timeout; a job that no worker has begun has none
+    playing: bool = False
+
+
+class Dispatcher:
+    """Runs a job, a function of an item and a watcher, for every item.
+
+    Subclasses store results and show progress by the methods below `dispatch`, which do nothing here.
+
+    Parameters
+    ----------
+    job : callable
+        A function of (item, watcher); anywhere but on threads it must pickle.
+    items : sequence
+    timeout : float, optional
+        Seconds that a job may run; then it is ended by force, where that is possible, and counts as failed.
+
+    Attributes
+    ----------
+    results : list
+        Of each job: its result, a Failure, or None where Ctrl-C came before it began.
+    interrupted : bool
+
+    Examples
+    --------
+    >>> jobs = Dispatcher(lambda n, watch: 2 * n, [1, 2, 3])
+    >>> jobs.dispatch(backends.parse("threads", None).open)
+    >>> jobs.results
+    [2, 4, 6]
+    """
+
+    def __init__(self, job: Any, items: Sequence[Any], timeout: float | None = None) -> None:
+        self.items, self.interrupted = items, False
+        self.results: list[Any] = [None] * len(items)
+        self._job, self._timeout = job, math.inf if timeout is None else timeout
+        self._tries = [0] * len(items)
+        self._waiting: deque[int] = deque()
+        self._again: deque[_Running] = deque()  # what goes before all that waits
+        self._running: dict[int, _Running] = {}
+        self._storing: dict[Future[Any], int] = {}
+        self._messages: deque[tuple[Key, Message]] = deque()  # a watcher that raises leaves the rest of them here
+        self._grace = self._leaving = math.inf
+
+    def dispatch(self, open_backend: Callable[[], Backend]) -> None:
+        """Run jobs without result; the first Ctrl-C stops them, a second one cuts them short and soon leaves them."""
+        self._waiting.extend(k for k, result in enumerate(self.results) if result is None)
+        if not self._waiting:
+            return
+        self._backend = open_backend()
+        with ThreadPoolExecutor(_WRITERS) as self._writers, Interrupts() as interrupts:
+            try:
+                while self._has_work() or self._storing:
+                    if interrupts.pending and not self.interrupted:
+                        self.interrupted, self._grace = True, time.monotonic() + _GRACE
+                        self._waiting.clear()
+                        while self._again:
+                            self._end(self._again.pop().key[0], None)
+                        self._backend.stop()
+                    if time.monotonic() > self._leaving:
+                        raise KeyboardInterrupt
+                    try:
+                        self._fill()
+                        self._messages.extend(self._backend.receive(_TICK if self._has_work() else 0.0))
+                        while self._messages:
+                            self._take(*self._messages.popleft())
+                        self._expire()
+                        self._collect()
+                    except KeyboardInterrupt:  # a watcher's, or a second Ctrl-C
+                        if self.interrupted:
+                            if self._leaving < math.inf or not self._backend.interrupt():
+                                raise
+                            self._leaving = time.monotonic() + _LAST_GRACE
+                        interrupts.pending = True
+            finally:
+                for k in [*self._running, *(one.key[0] for one in self._again)]:  # the backend is lost, or a 2nd Ctrl-C
+                    self._end(k, None)
+                self._backend.close()
+
+    def begin(self, k: int) -> bool:
+        """Return whether a job is to run."""
+        return True
+
+    def began(self, k: int) -> None:
+        """Take note that a worker has begun."""
+
+    def event(self, k: int, event: Event) -> None:
+        """Take note of an event; executors of others have no way for them."""
+
+    def lost(self, k: int, where: str) -> None:
+        """Take note that the worker has died, and that another will begin."""
+
+    def more(self, k: int, result: Any) -> Any | None:
+        """Return what a job lacked, as the item of another try; None takes the result as it is."""
+        return None
+
+    def settle(self, k: int, result: Any) -> Any:
+        """Store a result, and return what is left to know of it; called in a thread of its own."""
+        return result
+
+    def end(self, k: int, result: Any) -> None:
+        """Take note of a result, a Failure, or None for a job that was stopped."""
+
+    def _fill(self) -> None:
+        """Start as many jobs as there is room for."""
+        room = self._backend.capacity - len(self._running) if self._waiting or self._again else 0
+        while self._again and room > 0:
+            one = self._again.popleft()
+            self._start(one.key[0], one.item, one.deaths)
+            room -= 1
+        while self._waiting and room > 0 and len(self._storing) < _BACKLOG:
+            k = self._waiting.popleft()
+            try:
+                starts = self.begin(k)
+            except Exception as error:  # as where a directory cannot be written
+                self._end(k, _failure(error))
+                continue
+            if starts:
+                self._start(k, self.items[k])
+                room -= 1
+
+    def _start(self, k: int, item: Any, deaths: int = 0) -> None:
+        self._running[k] = _Running((k, self._tries[k]), item, deaths)
+        self._tries[k] += 1
+        try:
+            parcel = self._backend.pack(self._job, item)
+        except Exception as error:  # it does not pickle
+            self._end(k, _failure(error))
+            return
+        self._backend.start(self._running[k].key, parcel)
+
+    def _take(self, key: Key, message: Message) -> None:
+        """Act on a message."""
+        k = key[0]
+        one = self._running.get(k)
+        if one is None or one.key != key:  # of a try that was given up
+            return
+        match message:
+            case Began(where):
+                one.where = where
+                one.deadline = time.monotonic() + self._timeout
+                self.began(k)
+            case Ended(result):
+                self._store(k, one, result)
+            case Failed(error):
+                self._end(k, _failure(error))
+            case Stopped():
+                self._end(k, None)
+            case Lost():
+                self._lost(k, one)
+            case event:
+                one.playing |= isinstance(event, Advanced | Measured)
+                self.event(k, event)
+
+    def _store(self, k: int, one: _Running, result: Any) -> None:
+        """Have a result stored, unless the job lacked something."""
+        try:
+            more = self.more(k, result)
+        except Exception as error:  # as where a file is gone
+            self._end(k, _failure(error))
+            return
+        if more is not None and self.interrupted:
+            self._end(k, None)
+            return
+        del self._running[k]
+        if more is None:
+            self._storing[self._writers.submit(self.settle, k, result)] = k
+        else:
+            self._again.append(replace(one, item=more))
+
+    def _lost(self, k: int, one: _Running) -> None:
+        """Try again what a dead worker had, unless too many have died of it."""
+        if self.interrupted:
+            self._end(k, None)
+        elif one.deaths == DEATHS:
+            self._end(k, Failure(_DIED, happened=True))
+        else:
+            del self._running[k]
+            self._again.append(replace(one, deaths=one.deaths + 1))
+            self.lost(k, one.where)
+
+    def _expire(self) -> None:
+        """End jobs that have run for too long, and after Ctrl-C those that have not begun to play."""
+        now = time.monotonic()
+        for k, one in list(self._running.items()):
+            late = now > one.deadline
+            if late or (now > self._grace and not one.playing):
+                self._backend.kill(one.key)
+                expired = Failure(f"it ran for more than {self._timeout:g} s, the timeout", happened=True)
+                self._end(k, expired if late and not self.interrupted else None)
+
+    def _has_work(self) -> bool:
+        return bool(self._running or self._waiting or self._again)
+
+    def _collect(self) -> None:
+        """Take note of results that were stored."""
+        block = not self._has_work()
+        for future in [future for future in self._storing if block or future.done()]:
+            k = self._storing.pop(future)
+            error = future.exception()
+            self._end(k, future.result() if error is None else _failure(error))
+
+    def _end(self, k: int, result: Any) -> None:
+        self._running.pop(k, None)
+        self.results[k] = result
+        self.end(k, result)
+
+
+def _failure(error: BaseException) -> Failure:
+    _log.debug("a job failed", exc_info=error)
+    return Failure(sentence(error))
 
 
 @dataclass(frozen=True)
@@ -127,7 +376,7 @@ class AllFailed(TacitError):
         self.failures = failures
 
 
-class ExperimentHandler(JobHandler):
+class ExperimentRunner(Dispatcher):
     """Runs of an experiment, what has become of each, and where they are kept if anywhere."""
 
     def __init__(
@@ -138,20 +387,27 @@ class ExperimentHandler(JobHandler):
         note: Callable[[str], None] | None,
         *,
         every: float,
+        timeout: float | None,
     ) -> None:
-        self.items = [Order(spec, None if root is None else root / spec.directory, every) for spec in specs]
+        orders = [Order(spec, None if root is None else root / spec.directory, every) for spec in specs]
+        super().__init__(work, orders, timeout)
         self._progress = ProgressWatch([spec.options for spec in specs], progress, note)
-        self._kept: dict[int, store.RunDirectory] = {}
+        self._directories: dict[int, store.RunDirectory] = {}
         self._noted: set[int] = set()
         self._tables: dict[str, bytes] = {}
-        self._found: dict[int, Outcome] = {}
-        self._failed: dict[int, Failure] = {}
+
+    def run(self, open_backend: Callable[[], Backend]) -> Results:
+        """Run all that is not stored, and wait for what other processes run."""
+        while not self.interrupted and self._find_work():
+            self.dispatch(open_backend)
+            self.interrupted = self.interrupted or not self._wait_for_others()
+        return self._collect_results()
 
     def _todo(self) -> list[int]:
         """Return the runs that have neither ended nor failed."""
-        return [k for k in range(len(self.items)) if k not in self._found and k not in self._failed]
+        return [k for k, result in enumerate(self.results) if result is None]
 
-    def find_work(self) -> bool:
+    def _find_work(self) -> bool:
         """Take what is stored already, under the names that runs have now, and return whether anything is left."""
         for k in self._todo():
             spec, place = self.items[k].spec, self.items[k].directory
@@ -162,13 +418,13 @@ class ExperimentHandler(JobHandler):
                 spec = replace(spec, place=one.spec.place)
             if one.spec != spec:  # only labels and the place can differ
                 store.begin(place, spec)
-            self._found[k] = replace(one, spec=spec)
+            self.results[k] = replace(one, spec=spec)
             self._progress.end(k, good=True)
             for text in one.notes:
                 self._progress.note(text)
         return bool(self._todo())
 
-    def wait_for_others(self) -> bool:
+    def _wait_for_others(self) -> bool:
         """Wait until another process has finished a run or let go of it; return False if Ctrl-C comes first."""
         places = [place for k in self._todo() if (place := self.items[k].directory) is not None]
         if places:
@@ -181,29 +437,28 @@ class ExperimentHandler(JobHandler):
             return False
         return True
 
-    def results(self, interrupted: bool) -> Results:
+    def _collect_results(self) -> Results:
         """Return what has become of all runs, in their order."""
-        outcomes = [self._found[k] for k in sorted(self._found)]
-        failures = [FailedRun(self.items[k].spec, self._failed[k].sentence) for k in sorted(self._failed)]
-        faults = [one for one in self._failed.values() if one.happened]
-        if not outcomes and not interrupted and not faults and len({one.sentence for one in failures}) == 1:
-            raise AllFailed(failures)
-        if interrupted and not outcomes:
+        outcomes = [one for one in self.results if isinstance(one, Outcome)]
+        failed = [(order, one) for order, one in zip(self.items, self.results, strict=True) if isinstance(one, Failure)]
+        failures = [FailedRun(order.spec, one.sentence) for order, one in failed]
+        if self.interrupted and not outcomes:
             raise KeyboardInterrupt
-        return Results(outcomes, failures, interrupted)
+        happened = any(one.happened for _, one in failed)
+        if not outcomes and not happened and len({one.sentence for one in failures}) == 1:
+            raise AllFailed(failures)
+        return Results(outcomes, failures, self.interrupted)
 
     def begin(self, k: int) -> bool:
         """Hold the run's directory, unless another process does or has finished it."""
         order = self.items[k]
-        if k in self._found or k in self._failed:
-            return False
         if order.directory is not None:
             with contextlib.ExitStack() as stack:  # lets go of it, unless the run is to begin
                 directory = stack.enter_context(store.RunDirectory(order.directory, order.spec))
                 if not directory.hold() or directory.begin() is not None:
                     return False
                 stack.pop_all()
-            self._kept[k] = directory
+            self._directories[k] = directory
         return True
 
     def began(self, k: int) -> None:
@@ -212,15 +467,15 @@ class ExperimentHandler(JobHandler):
 
     def event(self, k: int, event: Event) -> None:
         """Write it and pass it on."""
-        if k in self._kept:
-            self._kept[k].event(event)
+        if k in self._directories:
+            self._directories[k].event(event)
         if type(event) is Noted:
             self._noted.add(k)
         self._progress(k, event)
 
     def lost(self, k: int, where: str) -> None:
         """Tell that it is tried again."""
-        self._progress.note(f"the worker {where} died; another takes over its run ({self.items[k].spec.told})")
+        self._progress.note(f"the worker {where} died; another takes over its run ({self.items[k].spec.in_words})")
 
     def more(self, k: int, result: store.Delivery | None) -> Order | None:
         """Send the tables of the game where they are wanted."""
@@ -234,19 +489,17 @@ class ExperimentHandler(JobHandler):
 
     def settle(self, k: int, result: store.Delivery) -> Outcome:
         """Store the run."""
-        directory = self._kept.get(k)
+        directory = self._directories.get(k)
         return result.outcome if directory is None else directory.store(result)
 
     def end(self, k: int, result: Outcome | Failure | None) -> None:
         """Let go of the directory, and tell how it ended."""
-        with self._kept.pop(k, contextlib.nullcontext()):
+        with self._directories.pop(k, contextlib.nullcontext()):
             pass
         match result:
             case Failure():
-                self._failed[k] = result
                 self._progress.end(k, good=False)
             case Outcome():
-                self._found[k] = result
                 for text in () if k in self._noted else result.notes:  # nothing came on the way
                     self._progress.note(text)
                 if not result.interrupted:
@@ -304,7 +557,7 @@ def run_experiment(
         raise TacitError(f"experiment must be a tacit.Experiment; got {brief(experiment)}")
     if out is not None:
         experiment.check_storable()
-    scripts.require(experiment.name, experiment.scripts)
+    require_imported(experiment.name, experiment.scripts)
     forget_games()
     if timeout is not None:
         timeout = check.positive("timeout", timeout)
@@ -312,48 +565,10 @@ def run_experiment(
     if on is None:
         on = "processes" if any(not spec.has_tables for spec in runs) else "threads"
     backend = backends.parse(on, workers)
-    refuse_unavailable(runs, backend)
-    if timeout is not None and backend.kind in backends.CLUSTERS:
-        raise TacitError(f"timeout is for threads and processes; leave it out on {backend.kind}")
+    if timeout is not None and backend.kind not in ("threads", "processes"):
+        raise TacitError(f"timeout is for threads and processes; leave it out on {brief(on)}")
     root = None if out is None else files.path(out).absolute()
     if root is not None:
         store.make_directory(root)
-    handler = ExperimentHandler(runs, root, progress, note, every=every)
-    opened = partial(backend.open, scripts.WorkerSetup.pack(experiment.scripts))
-    interrupted = False
-    while not interrupted and handler.find_work():
-        interrupted = dispatch(opened, work, handler, timeout=timeout).interrupted or not handler.wait_for_others()
-    return handler.results(interrupted)
-
-
-_MAIN = "__main__"
-
-
-def refuse_unavailable(runs: Sequence[RunSpec], where: Where) -> None:
-    """Raise if a run needs something that workers of a backend cannot have."""
-    if where.kind not in backends.CLUSTERS:
-        return
-    needed = {(spec.game.name, spec.learner.name, spec.learner.params.get("bandit")): spec for spec in runs}
-    for (game, learner, bandit), spec in needed.items():
-        for registry, name in ((learners.REGISTRY, learner), (bandits.REGISTRY, bandit), (games.REGISTRY, game)):
-            if _of_main(registry, name) and not (registry is games.REGISTRY and _travels(spec)):
-                raise TacitError(
-                    f"the {registry.kind} {name!r} is defined in the script that was started, which workers of a "
-                    f"cluster do not import; put it in a file of its own and name that file: --import FILE, or "
-                    f"scripts= of the Experiment"
-                )
-
-
-def _of_main(registry: Registry[Any], name: object) -> bool:
-    registered = isinstance(name, str) and name in list(registry)
-    return registered and getattr(registry.factory(str(name)), "__module__", "") == _MAIN
-
-
-def _travels(spec: RunSpec) -> bool:
-    """Say whether a game can be sent: tables can, functions of the script cannot."""
-    if not spec.has_tables:
-        return False
-    try:
-        return _MAIN.encode() not in pack_game(spec)
-    except (pickle.PicklingError, AttributeError, TypeError):
-        return False
+    runner = ExperimentRunner(runs, root, progress, note, every=every, timeout=timeout)
+    return runner.run(partial(backend.open, WorkerSetup.pack(experiment.scripts)))

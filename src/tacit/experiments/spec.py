@@ -41,7 +41,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.registry import Registry
 from tacit.environments.adapters import environment, is_environment
 from tacit.environments.pettingzoo import NO_TABLES, PREFIX, NamedEnvironment, is_played, name_environment
-from tacit.experiments import scripts, toml
+from tacit.experiments import toml
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.protocol import is_game
 from tacit.learners import DEFAULT, REGISTRY, default_for, resolve, with_preset
@@ -128,7 +128,7 @@ class Experiment(HasOptions):
         The seeds are first_seed, first_seed + 1, …
     scripts : tuple of str
         Python files that make games, learners or bandits of the user's own known. A file that lists them is not enough
-        for them to be run: see `tacit.experiments.scripts`.
+        for them to be run: see `tacit.experiments.worker`.
     options : Options, optional
         All of the following together; those that are given beside it override it.
     points, certify, keep, gap, seconds, visits_per_stage, prefer
@@ -352,8 +352,8 @@ class RunSpec(HasOptions):
         return self.learner.label or self.learner.name
 
     @property
-    def told(self) -> str:
-        """The run as people are told of it."""
+    def in_words(self) -> str:
+        """The run in words, for people."""
         return f"{self.game.name} with {self.label}, seed {self.seed}"
 
     @property
@@ -383,7 +383,7 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
                     game_spec, params=_game_params(game_spec), label=game_spec.label or _own_name(game_spec, game)
                 ),
                 learner=_with_defaults(chosen, getattr(game, "name", None)),
-                scripts=scripts.digest(experiment.scripts),
+                scripts=_digest_files(experiment.scripts),
             )
             same = next((run.label for run in runs if run.hash == first.hash), None)
             if same is not None:
@@ -393,6 +393,12 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
             each = [replace(options, seed=options.seed + k) for k in range(experiment.seeds)]
             runs += [replace(first, options=one, place=place) for one in each]
     return runs
+
+
+def _digest_files(paths: Sequence[str]) -> str:
+    """Return a digest of files, "" for none: a changed script makes other runs."""
+    each = (hashlib.sha256(files.read(Path(path))).digest() for path in paths)
+    return hashlib.sha256(b"\0".join(each)).hexdigest() if paths else ""
 
 
 def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> ExactGame:

@@ -1,26 +1,129 @@
-"""One run as a job: a function of its specification, on whatever machine it happens to be."""
+"""What a worker process does: it imports the user's scripts, then runs orders, each one run of an experiment.
+
+A script makes games, learners, bandits and environments of the user's own known. It is code: it is run only where the
+user names it, on the command line (`--import`) or in Python, never because a file lists it.
+
+No disk is shared with a worker. Scripts travel as text: where the same file is there too, it is imported from its own
+place; elsewhere from a copy. Other modules have to be installed there.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import pickle
+import socket
+import sys
+import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tacit import games
-from tacit.core.errors import TacitError
+from tacit.core import files
+from tacit.core.compilation import package_digest
+from tacit.core.errors import TacitError, one_line
 from tacit.engine import Event, Noted, Started, Watcher
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.events import Advanced
 from tacit.environments.engine import CutShort
-from tacit.environments.pettingzoo import NamedEnvironment
+from tacit.environments.pettingzoo import NamedEnvironment, search_also
 from tacit.experiments import store
 from tacit.experiments.results import outcome
 from tacit.experiments.spec import RunSpec, same_game
 from tacit.games.exact import ExactGame
 from tacit.learning import run_learner
+
+
+def import_scripts(paths: Sequence[str]) -> None:
+    """Import scripts as modules named by their files, each once."""
+    for path in paths:
+        place = Path(path).resolve()
+        if is_imported(path):
+            continue
+        if place.stem in sys.modules:
+            raise TacitError(f"{path} cannot be imported: a module {place.stem!r} is there already; rename the file")
+        spec = importlib.util.spec_from_file_location(place.stem, place)
+        if spec is None or spec.loader is None or not place.is_file():
+            raise TacitError(f"{path} cannot be imported; it must be a Python file")
+        search_also(str(place.parent))  # what lies beside it
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[place.stem] = module
+        try:
+            spec.loader.exec_module(module)
+        except (Exception, SystemExit) as error:  # whatever a script raises
+            del sys.modules[place.stem]
+            reason = one_line(f"{type(error).__name__}: {error}", 200)
+            raise TacitError(f"{path} cannot be imported: {reason}") from error
+
+
+def is_imported(path: str) -> bool:
+    """Return whether a script has been imported in this process."""
+    place = Path(path).resolve()
+    return getattr(sys.modules.get(place.stem), "__file__", None) == str(place)
+
+
+def require_imported(experiment: str, paths: Sequence[str]) -> None:
+    """Raise unless the user has had every script of an experiment imported."""
+    for path in paths:
+        if not is_imported(path):
+            raise TacitError(
+                f"{experiment} needs {path}, which is code; to run it, say --import {path} too, or import it in Python"
+            )
+
+
+@dataclass(frozen=True)
+class WorkerSetup:
+    """Call it in a worker process.
+
+    Attributes
+    ----------
+    code : str
+        Digest of the code of the process that sent it: other code would give other results.
+    scripts : tuple of (str, bytes)
+        Paths and contents.
+    paths : tuple of str
+        Where modules are looked for.
+    """
+
+    code: str
+    scripts: tuple[tuple[str, bytes], ...]
+    paths: tuple[str, ...]
+
+    @classmethod
+    def pack(cls, paths: Sequence[str]) -> WorkerSetup:
+        """Pack scripts, which have been imported here."""
+        contents = tuple((str(Path(path).resolve()), files.read(Path(path))) for path in paths)
+        return cls(_code(), contents, tuple(sys.path))
+
+    def __call__(self) -> None:
+        """Make this process ready for runs of the one that sent it."""
+        if self.code != _code():
+            raise TacitError(
+                f"the worker on {socket.gethostname()} has another version of tacit, Python, numpy or numba; "
+                f"install the same there"
+            )
+        sys.path += [path for path in self.paths if path not in sys.path and Path(path).is_dir()]
+        import_scripts([_at_hand(Path(path), content) for path, content in self.scripts])
+
+
+@cache
+def _code() -> str:
+    return f"{package_digest()} numpy {np.__version__}"
+
+
+def _at_hand(path: Path, content: bytes) -> str:
+    """Return where a script can be imported from in this process."""
+    if path.is_file() and files.read(path) == content:
+        return str(path)
+    copy = Path(tempfile.mkdtemp(prefix="tacit-")) / path.name
+    files.write(copy, content, sync=False)
+    return str(copy)
 
 
 @dataclass(frozen=True)
