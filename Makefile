@@ -73,8 +73,7 @@ dist: $(READY)   ## wheel and sdist in dist
 	$(BIN)/python -m build
 
 atlas: $(READY)  ## the atlas: check every figure that others stated, learn what was not learned yet, the page and the picture
-	$(BIN)/tacit atlas --learn 100000 --out docs/atlas.json
-	$(BIN)/python benchmarks/atlas.py
+	$(BIN)/python benchmarks/atlas.py --learn
 
 bench: $(READY)  ## measure, ours and others' side by side
 	$(BIN)/python benchmarks/evaluation.py

@@ -75,7 +75,7 @@ def _load(home: str, name: str) -> Any:
 for _name, _place in {
     "plot_run": "tacit.figures.curves",
     "plot_policy": "tacit.figures.pictures",
-    "plot_groups": "tacit.figures.results",
+    "plot_groups": "tacit.figures.curves",
     "show_policy": "tacit.evaluation.behaviour",
     "exploit": "tacit.environments.measuring",
 }.items():

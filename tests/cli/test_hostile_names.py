@@ -88,9 +88,10 @@ def test_plot(ending: str, out: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 def test_the_figure_shows_every_name(out: Path):
     from tacit.experiments import store
     from tacit.experiments.results import group_outcomes
-    from tacit.figures.results import results_figure
+    from tacit.figures.curves import plot_groups
 
-    figure = results_figure(group_outcomes([store.load(run) for run in store.directories(out)]))
+    groups = group_outcomes([store.load(run) for run in store.directories(out)])
+    figure = plot_groups(groups).flat[0].figure
     texts = figure.legends[0].get_texts()
     for shown in NAMES.values():
         assert any(

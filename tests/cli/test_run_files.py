@@ -126,7 +126,7 @@ def test_plot(ending: str, band: str, place: Path, tmp_path: Path, capsys: pytes
 
 def test_the_legend_says_what_the_band_is_and_of_how_many_seeds(place: Path):
     from tacit.experiments.results import Results
-    from tacit.figures.results import results_figure
+    from tacit.figures.curves import plot_groups
 
     groups = Results.load(*[str(place / "out"), str(place / "out" / "..") + "/out"]).groups
     assert [(group.game, group.learner, len(group.outcomes)) for group in groups] == [
@@ -135,7 +135,7 @@ def test_the_legend_says_what_the_band_is_and_of_how_many_seeds(place: Path):
         ("good-state", "V-learning", 2),
         ("good-state", "pg-storm", 2),
     ]
-    figure = results_figure(groups)
+    figure = plot_groups(groups).flat[0].figure
     legend = figure.legends[0]
     assert [text.get_text() for text in legend.get_texts()] == ["V-learning (2 seeds)", "pg-storm (2 seeds)"]
     assert legend.get_title().get_text() == "mean over seeds; band: one standard deviation either side"

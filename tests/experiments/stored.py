@@ -21,8 +21,6 @@ def content(out: Path) -> dict[str, object]:
             "summary.json",
             "policy.npz",
             "machine.json",
-            "record.npz",
-            "markov.npz",
         }, names
         found[run.name] = {name: (run / name).read_bytes() for name in sorted(names - {"machine.json"})}
     return found

@@ -73,7 +73,7 @@ def test_a_lost_place_is_one_sentence_and_jobs_are_let_go_of():
     place = Vanishing(1)
     with pytest.raises(tacit.TacitError, match="the cluster is lost"):
         Listening(jobs.double, range(2)).dispatch(lambda: place)
-    assert (ended, place.closed) == ([(0, None)], True)
+    assert (ended, place.closed) == ([(0, None), (1, None)], True)
 
 
 @pytest.fixture(params=["threads", "processes", "another"])

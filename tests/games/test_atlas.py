@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tacit
+from tacit.cli.listing import check_entry
 from tacit.cli.main import main
-from tacit.experiments.atlas import check_entry
 from tacit.games.atlas import ENTRIES, read_reached, recommend
 
 QUICK = [name for name, entry in ENTRIES.items() if entry.seconds < 0.5]

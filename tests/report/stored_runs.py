@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from tacit.experiments import store
-from tacit.report.folder import Folder
+from tacit.report.results import Folder
 
 
 def look(place: Path) -> Folder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,8 @@ def test_a_report_shows_game_equilibria_and_seed(tmp_path: Path) -> None:
 
 class Clock:
     """Time that passes while one waits, and what happens then."""
+
+    time = staticmethod(time.time)
 
     def __init__(self, *events: Any) -> None:
         self.events, self.seconds = list(events), 0.0

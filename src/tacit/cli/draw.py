@@ -72,13 +72,6 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
     options.add(parser, "--scale", "of gaps; log is linear just above zero (log)", "log", choices=["log", "linear"])
     options.add(parser, "--title TEXT", "instead of the game and what is drawn")
     options.add(parser, "--size WxH", "width and height in inches, e.g. 10x4")
-    options.add(
-        parser,
-        "--candidate",
-        "whose gap: that of the best at every time, or of one candidate of certified policies (best)",
-        "best",
-        choices=["best", "average", "recent", "last"],
-    )
 
 
 def size_of(text: str | None) -> tuple[float, float] | None:
@@ -107,21 +100,23 @@ def run_plot(args: argparse.Namespace) -> int:
     if place.suffix not in ENDINGS:
         raise TacitError(f"the name of a figure must end in {', '.join(ENDINGS)}; got {place}")
 
+    import matplotlib
+
+    matplotlib.use("Agg")  # nothing is shown on a screen
     from tacit.experiments.results import Results  # imports the compiler
     from tacit.figures import save_figure
-    from tacit.figures.results import results_figure
+    from tacit.figures.curves import plot_groups
 
-    figure = results_figure(
+    axes = plot_groups(
         Results.load(*args.runs).groups,
         band=args.band,
-        candidate=args.candidate,
         columns=[word.strip() for word in args.columns.split(",")],
         agents=_agents(args.agents),
         scale=args.scale,
         title=args.title,
         size=size_of(args.size),
     )
-    save_figure(figure, place)
+    save_figure(axes.flat[0].figure, place)
     options.say(f"figure: {place}")
     return 0
 

@@ -199,13 +199,6 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
         "what each policy plays where, and who gains by playing what instead of what (of a single run, always)",
     )
     options.add_seconds(parser)
-    options.add(
-        parser,
-        "--candidate",
-        "of recorded policies: the mixture over all episodes, the one that begins with the last, the table of "
-        "what the better of the two plays where, or the product of its marginals; the run's own choice if not given",
-        choices=["average", "recent", "markov", "product"],
-    )
     options.add(parser, "--json", "print one JSON document on stdout")
 
 
@@ -229,7 +222,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
         if stored.spec.has_tables:
             with_tables.append(place)
         elif name in args.game:
-            played.append(_play(place, stored, args.episodes, args.candidate))
+            played.append(_play(place, stored, args.episodes))
         else:
             reason = f"{name} has no tables, so its policies cannot be evaluated exactly"
             left_out.add(f"{reason}; --game {name} runs its code, and plays them")
@@ -247,7 +240,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
         for k, place in enumerate(with_tables):
             progress(f"{k}/{len(with_tables)} runs", k, len(with_tables))
             try:
-                row = evaluate_run(place, named=args.game, show=show, candidate=args.candidate, seconds=seconds)
+                row = evaluate_run(place, named=args.game, show=show, seconds=seconds)
             except TacitError as error:
                 failures.append(str(error))
                 continue
@@ -274,7 +267,6 @@ def evaluate_run(
     *,
     named: Collection[str] = (),
     show: bool = False,
-    candidate: str | None = None,
     seconds: float = math.inf,
 ) -> Row:
     """Evaluate one stored run, unless that takes longer than `seconds` by an estimate.
@@ -285,14 +277,12 @@ def evaluate_run(
     from tacit.experiments.spec import game_of
 
     stored = store.load(place)
-    chosen = candidate or stored.chosen
-    gap = stored.gap if chosen == stored.chosen else stored.candidates.get(chosen)
-    value = stored.value if chosen == stored.chosen else None  # of the chosen one only
+    gap = stored.gap
     bounds = None if gap is None else gap.upper
     game = game_of(stored.spec, named=named)
     if (stored.agents, stored.horizon) != (game.agents, count_steps(game)):
         raise TacitError(f"{place / store.SUMMARY} is altered: it has other agents or another horizon than the game")
-    policy = store.load_policy(place, candidate)
+    policy = store.load_policy(place)
     cost = seconds_to_evaluate(game, policy)
     check_cost(cost, seconds, f"{place}: its exact evaluation")
     evaluation = evaluate(game, policy, gap=None if gap is None else gap.kind)
@@ -302,7 +292,7 @@ def evaluate_run(
         "learner": stored.spec.learner.name,
         "seed": stored.spec.seed,
         "episodes": stored.episodes,
-        "candidate": chosen,
+        "candidate": stored.chosen,
         "value": evaluation.values.tolist(),
         "gap": {
             "kind": evaluation.kind,
@@ -311,11 +301,11 @@ def evaluate_run(
             "per_agent": evaluation.gaps.tolist(),
         },
         "stored": {
-            "value": value,
+            "value": stored.value,
             "gap": bounds,
             "source": None if gap is None else gap.source,
         },
-        "largest_difference": max(_distance(evaluation.values, value), _distance(evaluation.gaps, bounds)),
+        "largest_difference": max(_distance(evaluation.values, stored.value), _distance(evaluation.gaps, bounds)),
     }
     if not show:
         return Row(row)
@@ -355,7 +345,7 @@ def _print(row_shown: Row, width: int, *, head: bool) -> None:
         options.print_document(shown)
 
 
-def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) -> dict[str, Any]:
+def _play(place: Path, stored: Outcome, episodes: int) -> dict[str, Any]:
     """Play the policy of a run in an environment, and train best responses against it."""
     from tacit.environments.encoding import fit
     from tacit.environments.measuring import exploit, with_interval
@@ -364,7 +354,7 @@ def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) ->
     from tacit.experiments.spec import same_game
 
     named: Any = same_game(stored.spec)
-    policy = store.load_policy(place, candidate)
+    policy = store.load_policy(place)
     with named.enter() as env:
         encode = partial(fit, env.encode, horizon=env.horizon, seed=stored.spec.seed)
         policy.observations = number_as_stored(env.env, store.load_states(place), encode)
@@ -376,7 +366,7 @@ def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) ->
         "game": stored.spec.game.name,
         "learner": stored.spec.learner.name,
         "seed": stored.spec.seed,
-        "candidate": candidate or stored.chosen,
+        "candidate": stored.chosen,
         "value": played.values.tolist(),
         "value_low": low.tolist(),
         "value_high": high.tolist(),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, get_type_hints
 
 import docstring_parser
@@ -15,13 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from tacit.cli import options
-from tacit.core import files
 from tacit.core.display import cell_text, drop_noise, exact, printable, times
 from tacit.core.errors import TacitError, brief, sentence
 from tacit.core.registry import Registry
+from tacit.evaluation import equilibria, evaluate, solve
 from tacit.games import REGISTRY
-from tacit.games.atlas import ENTRIES, find
+from tacit.games.atlas import ENTRIES, Entry, Figure, find
 from tacit.games.exact import check_exact
+from tacit.policies.markov import MarkovPolicy
 
 
 def add_games(parser: argparse.ArgumentParser) -> None:
@@ -167,9 +168,6 @@ examples:
   tacit atlas                              the games, who stated what of them
   tacit atlas kuhn-poker prism-until-4     rules and source; what was stated, and what `tacit solve` gives
   tacit atlas --check                      the same of all games (a minute or two)
-  tacit atlas --learn 10000 --out atlas.json
-                                           and what learners reach after 1000 and 10000 episodes; runs that the
-                                           file has are kept
   tacit run atlas/soccer                   a game of the atlas is a game like any other
 
 exit code 1: some figure does not agree"""
@@ -179,56 +177,87 @@ def add_atlas(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     options.describe(
         parser,
-        "Games whose values, equilibria or numbers of equilibria were stated by others: list them, compare each "
-        "figure with what the oracle gives, and let learners learn them.",
+        "Games whose values, equilibria or numbers of equilibria were stated by others: list them, and compare each "
+        "figure with what the oracle gives.",
         ATLAS_EPILOG,
     )
     parser.add_argument("games", metavar="NAME", nargs="*", help="games of the atlas (all)")
     options.add(parser, "--check", "compare all figures; games that are named always are")
-    options.add(parser, "--learn K", "let learners learn, for 1000, 10000, … K episodes", kind=int)
-    options.add(parser, "--out FILE", "write what was found to this JSON file, and keep what it has")
     options.add(parser, "--json", "print one JSON document")
 
 
 def run_atlas(args: argparse.Namespace) -> int:
-    """List, check or learn."""
-    for name in args.games:
-        find(name)
-    options.check_counts(args, learn=1_000)
-    names = args.games or list(ENTRIES)
-    if not (args.games or args.check or args.learn or args.out):
+    """List or check."""
+    entries = [find(name) for name in args.games or ENTRIES]
+    if not (args.games or args.check):
         return _list_atlas(args.json)
-    from tacit.experiments import atlas
-
-    place = None if args.out is None else files.path(args.out)
-    data = _read_atlas(place)
-    episodes = [count for count in atlas.EPISODES if args.learn and count <= args.learn]
-
-    def keep(checked: dict[str, Any]) -> None:
-        if place is not None:
-            files.write_pieces(place, [json.dumps(options.finite(checked), indent=1, ensure_ascii=False), "\n"])
-
-    atlas.update(data, names, episodes=episodes, keep=keep, tell=options.tell)
-    shown = {name: data[name] for name in names}
+    checked: dict[str, Any] = {}
+    for entry in entries:
+        options.tell(entry.name)
+        checked[entry.name] = {"source": entry.source, "figures": check_entry(entry)}
+    figures = [(name, figure) for name, one in checked.items() for figure in one["figures"]]
     if args.json:
-        options.print_json({"games": shown})
+        options.print_json({"games": checked})
     else:
         for name in args.games:
             _introduce(name)
-        _print_checks(shown)
-    return 0 if all(figure["agrees"] for one in shown.values() for figure in one["figures"]) else 1
+        rows = []
+        for name, figure in figures:
+            agrees = "yes" if figure["agrees"] else f"no, by {figure['off']:.3g}"
+            numbers = (_numbers(figure["stated"]), _numbers(figure["ours"]))
+            rows.append((name, figure["question"], *numbers, agrees, figure["note"]))
+        options.print_table(("game", "question", "stated", "ours", "agrees", "note"), rows)
+    return 0 if all(figure["agrees"] for _, figure in figures) else 1
 
 
-def _read_atlas(place: Path | None) -> dict[str, Any]:
-    if place is None or not place.exists():
-        return {}
-    try:
-        document = json.loads(files.read_utf8(place))
-    except ValueError:
-        document = None
-    if type(document) is not dict:
-        raise TacitError(f"{place} is no file of `tacit atlas --out`; name another, or one that is not there yet")
-    return document
+def check_entry(entry: Entry, game: Any = None) -> list[dict[str, Any]]:
+    """Compare all figures of an entry with what the oracle gives."""
+    game = entry.make() if game is None else game
+    checks = []
+    for figure in entry.figures:
+        began = time.perf_counter()
+        ours = np.atleast_1d(np.asarray(answer(game, figure), dtype=float))
+        stated = np.asarray(figure.stated, dtype=float)
+        if stated.size == 1 < ours.size:
+            ours = ours.sum(keepdims=True)
+        off = float(np.abs(ours - stated).max())
+        checks.append(
+            {
+                "question": figure.question,
+                "stated": stated.tolist(),
+                "ours": ours.tolist(),
+                "off": off,
+                "agrees": off <= figure.tolerance,
+                "note": figure.note,
+                "seconds": round(time.perf_counter() - began, 3),
+            }
+        )
+    return checks
+
+
+def answer(game: Any, figure: Figure) -> Any:
+    """Return the oracle's answer to the question of a figure."""
+    concept, _, rule = figure.question.partition(" ")
+    kind, _, agent = concept.partition(":")
+    match kind:
+        case "gap" | "values":
+            policy = MarkovPolicy(
+                [np.tile(np.array(probs, dtype=float), (game.horizon, 1, 1)) for probs in figure.policy]
+            )
+            return getattr(evaluate(game, policy), kind)
+        case "equilibria":
+            return len(equilibria(game))
+        case "sets":
+            return len(set(equilibria(game).component.tolist()))
+        case "play":
+            return solve(game, "nash").policy.probs[int(agent)][0, int(np.argmax(game.initial))]
+        case "nash":
+            return solve(game, kind, select=rule or "welfare").values
+        case "ce" | "cce":
+            return solve(game, kind, objective=rule or "welfare").values
+        case "optimum":
+            return solve(game, kind).values
+    raise TacitError(f"the atlas has no question {figure.question!r}")
 
 
 def _list_atlas(as_json: bool) -> int:
@@ -263,25 +292,6 @@ def _introduce(name: str) -> None:
         f"source: {entry.source}; its figures are {read}",
         "",
     )
-
-
-def _print_checks(shown: dict[str, Any]) -> None:
-    figures = []
-    for name, one in shown.items():
-        for figure in one["figures"]:
-            agrees = "yes" if figure["agrees"] else f"no, by {figure['off']:.3g}"
-            numbers = (_numbers(figure["stated"]), _numbers(figure["ours"]))
-            figures.append((name, figure["question"], *numbers, agrees, figure["note"]))
-    options.print_table(("game", "question", "stated", "ours", "agrees", "note"), figures)
-    runs = []
-    for name, one in shown.items():
-        for learner, counts in one.get("learned", {}).items():
-            for count, run in ((count, run) for count, run in counts.items() if "gap" in run):
-                gap = "none" if run["gap"] is None else f"{drop_noise(run['gap'], 1.0):.3g}"
-                runs.append((name, learner, count, gap, run["kind"], _numbers(run["values"] or [])))
-    if runs:
-        options.say()
-        options.print_table(("game", "learner", "episodes", "gap", "kind", "values"), runs)
 
 
 def _numbers(numbers: Any) -> str:

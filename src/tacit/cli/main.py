@@ -30,7 +30,7 @@ COMMANDS = {
     "show": ("evaluate", "show a game: payoffs by state, transitions in words, agents and horizon"),
     "solve": ("evaluate", "solve a game: its optimum, a cce, a ce or its nash equilibria"),
     "theory": ("evaluate", "what the theorems promise for a game: episodes, steps, constants, the lower bound"),
-    "atlas": ("listing", "games whose values others stated: list them, check them, let learners learn them"),
+    "atlas": ("listing", "games whose values others stated: list them, check them"),
     "games": ("listing", "list the games that can be named, with their parameters"),
     "learners": ("listing", "list the learners and bandits that can be named, with parameters"),
 }

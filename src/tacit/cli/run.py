@@ -384,7 +384,7 @@ def run_compare(args: argparse.Namespace) -> int:
     from tacit.experiments import GameSpec, compare  # imports the compiler
     from tacit.experiments.worker import import_scripts
     from tacit.figures import save_figure
-    from tacit.figures.results import comparison_figure
+    from tacit.figures.curves import comparison_figure
 
     import_scripts(args.scripts)
     game = GameSpec(args.game, options.settings("--game-set", args.game_set))

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, cast, get_args
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -92,8 +93,13 @@ def summarize(values: npt.ArrayLike) -> Summary:
     return Summary(float(x.mean()), float(x.std(ddof=1)), (float(low), float(high)), len(x))
 
 
+Kind = Literal["nash", "cce", "ce"]
 #: Where gaps come from, the surest first.
-SOURCES = ("exact", "certificate", "model-free", "estimate")
+Source = Literal["exact", "certificate", "model-free", "estimate"]
+SOURCES = get_args(Source)
+#: Numbers of a file, whose bounds msgspec checks.
+Count = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
+Size = Annotated[float, msgspec.Meta(ge=0, le=1e300)]
 
 
 def gap_words(kind: str, source: str) -> str:
@@ -118,10 +124,10 @@ def sureness(source: str) -> str:
 class GapOutcome:
     """Gaps of a policy as `tacit.engine.Gaps` has them; no gap is larger than `most`. Its values, where known."""
 
-    kind: str
-    source: str
+    kind: Kind
+    source: Source
     upper: list[float]
-    most: float | None = None
+    most: Size | None = None
     informative: bool = True
     value: list[float] | None = None
 
@@ -133,7 +139,8 @@ class GapOutcome:
             return None
         most = gaps.most if math.isfinite(gaps.most) else None
         value = None if values is None else np.asarray(values).tolist()
-        return cls(gaps.kind, gaps.source, gaps.upper.tolist(), most, gaps.informative, value)
+        kind, source = cast("Kind", gaps.kind), cast("Source", gaps.source)
+        return cls(kind, source, gaps.upper.tolist(), most, gaps.informative, value)
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,19 +198,19 @@ class Outcome:
 
     spec: RunSpec
     game: str
-    horizon: int
-    agents: int
-    episodes: int
+    horizon: Count
+    agents: Count
+    episodes: Count
     reward: list[float]
     value: list[float] | None
     chosen: str
     gap: GapOutcome | None
     params: dict[str, Any]
     notes: tuple[str, ...]
-    seconds: float
+    seconds: Size
     curve: npt.NDArray[Any]
     candidates: dict[str, GapOutcome] = field(default_factory=dict)
-    uniform_gap: float | None = None
+    uniform_gap: Size | None = None
     advice: tuple[Advice, ...] = ()
     ended: str = "episodes"
     interrupted: bool = False
@@ -351,11 +358,10 @@ class Group:
                 texts_by_kind.setdefault(kind, []).append(text)
         return [f"{texts[0]}{_others(len(texts), len(self.outcomes))}" for texts in texts_by_kind.values()]
 
-    def gap_kind(self, candidate: str = "best") -> tuple[str, str]:
+    def gap_kind(self) -> tuple[str, str]:
         """Return the kind of the runs' gaps and where they come from, the weakest where seeds differ; "" for none."""
-        gaps = [one.gap if candidate == "best" else one.candidates.get(candidate, one.gap) for one in self.outcomes]
-        gaps_known = [gap for gap in gaps if gap is not None]
-        weakest = max(gaps_known, key=lambda gap: SOURCES.index(gap.source), default=None)
+        gaps = [one.gap for one in self.outcomes if one.gap is not None]
+        weakest = max(gaps, key=lambda gap: SOURCES.index(gap.source), default=None)
         return ("", "") if weakest is None else (weakest.kind, weakest.source)
 
     def _gap(self) -> dict[str, Any] | None:
@@ -531,8 +537,6 @@ class Results:
         scale : {"log", "linear"}
             Of gaps; a logarithmic axis is linear just above zero, so that a gap of zero is on it.
         band : {"sd", "ci95", "quartiles", "none"}
-        candidate : {"best", "average", "recent", "last"}
-            Whose gap.
         title : str
 
         Returns

@@ -64,13 +64,18 @@ class Failure:
 
 
 @dataclass
-class _Running:
-    key: Key
+class _Job:
+    k: int
     item: Any
+    tries: int = 0
     deaths: int = 0  # of workers that had it
     where: str = "that was starting"  # the worker that has begun, in this try
     deadline: float = math.inf  # of the timeout; a job that no worker has begun has none
     playing: bool = False
+
+    def again(self, **changes: Any) -> _Job:
+        """Return the job for another try."""
+        return _Job(**{"k": self.k, "item": self.item, "tries": self.tries, "deaths": self.deaths, **changes})
 
 
 class Dispatcher:
@@ -104,17 +109,15 @@ class Dispatcher:
         self.items, self.interrupted = items, False
         self.results: list[Any] = [None] * len(items)
         self._job, self._timeout = job, math.inf if timeout is None else timeout
-        self._tries = [0] * len(items)
-        self._waiting: deque[int] = deque()
-        self._again: deque[_Running] = deque()  # what goes before all that waits
-        self._running: dict[int, _Running] = {}
+        self._waiting: deque[_Job] = deque()
+        self._running: dict[int, _Job] = {}
         self._storing: dict[Future[Any], int] = {}
         self._messages: deque[tuple[Key, Message]] = deque()  # a watcher that raises leaves the rest of them here
         self._grace = self._leaving = math.inf
 
     def dispatch(self, open_backend: Callable[[], Backend]) -> None:
         """Run jobs without result; the first Ctrl-C stops them, a second one cuts them short and soon leaves them."""
-        self._waiting.extend(k for k, result in enumerate(self.results) if result is None)
+        self._waiting.extend(_Job(k, self.items[k]) for k, result in enumerate(self.results) if result is None)
         if not self._waiting:
             return
         self._backend = open_backend()
@@ -123,9 +126,8 @@ class Dispatcher:
                 while self._has_work() or self._storing:
                     if interrupts.pending and not self.interrupted:
                         self.interrupted, self._grace = True, time.monotonic() + _GRACE
-                        self._waiting.clear()
-                        while self._again:
-                            self._end(self._again.pop().key[0], None)
+                        while self._waiting:
+                            self._end(self._waiting.pop().k, None)
                         self._backend.stop()
                     if time.monotonic() > self._leaving:
                         raise KeyboardInterrupt
@@ -143,8 +145,8 @@ class Dispatcher:
                             self._leaving = time.monotonic() + _LAST_GRACE
                         interrupts.pending = True
             finally:
-                for k in [*self._running, *(one.key[0] for one in self._again)]:  # the backend is lost, or a 2nd Ctrl-C
-                    self._end(k, None)
+                for one in [*self._running.values(), *self._waiting]:  # the backend is lost, or a second Ctrl-C
+                    self._end(one.k, None)
                 self._backend.close()
 
     def begin(self, k: int) -> bool:
@@ -173,37 +175,24 @@ class Dispatcher:
 
     def _fill(self) -> None:
         """Start as many jobs as there is room for."""
-        room = self._backend.capacity - len(self._running) if self._waiting or self._again else 0
-        while self._again and room > 0:
-            one = self._again.popleft()
-            self._start(one.key[0], one.item, one.deaths)
-            room -= 1
-        while self._waiting and room > 0 and len(self._storing) < _BACKLOG:
-            k = self._waiting.popleft()
+        while self._waiting and len(self._running) < self._backend.capacity and len(self._storing) < _BACKLOG:
+            one = self._waiting.popleft()
             try:
-                starts = self.begin(k)
-            except Exception as error:  # as where a directory cannot be written
-                self._end(k, _failure(error))
+                if one.tries == 0 and not self.begin(one.k):
+                    continue
+                parcel = self._backend.pack(self._job, one.item)
+            except Exception as error:  # as where a directory cannot be written, or an item does not pickle
+                self._end(one.k, _failure(error))
                 continue
-            if starts:
-                self._start(k, self.items[k])
-                room -= 1
-
-    def _start(self, k: int, item: Any, deaths: int = 0) -> None:
-        self._running[k] = _Running((k, self._tries[k]), item, deaths)
-        self._tries[k] += 1
-        try:
-            parcel = self._backend.pack(self._job, item)
-        except Exception as error:  # it does not pickle
-            self._end(k, _failure(error))
-            return
-        self._backend.start(self._running[k].key, parcel)
+            one.tries += 1
+            self._running[one.k] = one
+            self._backend.start((one.k, one.tries), parcel)
 
     def _take(self, key: Key, message: Message) -> None:
         """Act on a message."""
         k = key[0]
         one = self._running.get(k)
-        if one is None or one.key != key:  # of a try that was given up
+        if one is None or one.tries != key[1]:  # of a try that was given up
             return
         match message:
             case Began(where):
@@ -222,7 +211,7 @@ class Dispatcher:
                 one.playing |= isinstance(event, Advanced | Measured)
                 self.event(k, event)
 
-    def _store(self, k: int, one: _Running, result: Any) -> None:
+    def _store(self, k: int, one: _Job, result: Any) -> None:
         """Have a result stored, unless the job lacked something."""
         try:
             more = self.more(k, result)
@@ -236,9 +225,9 @@ class Dispatcher:
         if more is None:
             self._storing[self._writers.submit(self.settle, k, result)] = k
         else:
-            self._again.append(replace(one, item=more))
+            self._waiting.appendleft(one.again(item=more))
 
-    def _lost(self, k: int, one: _Running) -> None:
+    def _lost(self, k: int, one: _Job) -> None:
         """Try again what a dead worker had, unless too many have died of it."""
         if self.interrupted:
             self._end(k, None)
@@ -246,7 +235,7 @@ class Dispatcher:
             self._end(k, Failure(_DIED, happened=True))
         else:
             del self._running[k]
-            self._again.append(replace(one, deaths=one.deaths + 1))
+            self._waiting.appendleft(one.again(deaths=one.deaths + 1))
             self.lost(k, one.where)
 
     def _expire(self) -> None:
@@ -255,12 +244,12 @@ class Dispatcher:
         for k, one in list(self._running.items()):
             late = now > one.deadline
             if late or (now > self._grace and not one.playing):
-                self._backend.kill(one.key)
+                self._backend.kill((one.k, one.tries))
                 expired = Failure(f"it ran for more than {self._timeout:g} s, the timeout", happened=True)
                 self._end(k, expired if late and not self.interrupted else None)
 
     def _has_work(self) -> bool:
-        return bool(self._running or self._waiting or self._again)
+        return bool(self._running or self._waiting)
 
     def _collect(self) -> None:
         """Take note of results that were stored."""

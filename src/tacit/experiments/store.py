@@ -3,15 +3,13 @@
     spec.toml        what was run, the hash, the versions
     curve.jsonl      the curve, one line for each measurement, written as it happens
     policy.npz       the policy, where it is kept
-    record.npz       the record of its mixtures, where the policy is a table that was made of it
-    markov.npz       that table
     states.json      of an environment, what each agent observed in each state that the policy numbers
     machine.json     where it ran and for how long: of all files the only one that is not the same on another machine
     summary.json     the numbers, and the digests of the files above; written last: a run that has one is finished
     checkpoint.npz   while the run is not finished
 
 Every file but the growing curve is written atomically. One that was cut short or altered is reported by name and never
-used. A digest can be right and the content wild, so every part is checked before it is used.
+used.
 
 While a run takes place somewhere, one process holds its directory, and it alone writes there: a lock ends with the
 process, and a process that is killed leaves whole lines of the curve, and perhaps the beginning of one more. A worker
@@ -46,21 +44,18 @@ from tacit.engine.curve import ENDED, ENDS, FIRST_COLUMNS, table
 from tacit.environments.episodes import EnvironmentGame
 from tacit.environments.observations import OVER
 from tacit.experiments import toml
-from tacit.experiments.results import SOURCES, Outcome
+from tacit.experiments.results import Outcome
 from tacit.experiments.spec import RunSpec
-from tacit.policies.recorded import STARTS
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES, MACHINE, LOCK = "states.json", "machine.json", ".lock"
-#: What other candidates are read from: the record of "average" and "recent", and the table "markov".
-RECORD, MARKOV = "record.npz", "markov.npz"
 
 #: What of an outcome stands in the summary: all but what the other files have, and what is known only just now.
 _ELSEWHERE = ("spec", "curve", "interrupted", "learned", "span", "seconds", "where")
 #: The largest summary that is read, and bytes of memory that one byte of it or of a curve may become.
 _LIMIT, _SPREAD = 64_000_000, 24
-#: No count in a summary is larger, and no number in a curve.
-_MOST, _LARGEST = 2**53, 1e160
+#: No number in a curve is larger.
+_LARGEST = 1e160
 
 
 @dataclass(frozen=True)
@@ -97,17 +92,11 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
     """Return the files of a run besides its numbers: what a worker sends back to the process that stores it."""
     if not spec.keep:
         return {}
-    policies_by_file, contents = {POLICY: run.policy}, {}
-    if "markov" in run.candidates:
-        policies_by_file[MARKOV] = run.candidates["markov"].policy
-        if run.chosen in ("markov", "product") and "recent" in run.candidates:
-            policies_by_file[RECORD] = run.candidates["recent"].policy
-    with tempfile.TemporaryDirectory(prefix="tacit-") as directory, files.skip_sync():
-        for name, policy in (
-            (name, one) for name, one in policies_by_file.items() if hasattr(one, "save")
-        ):  # not of objects
-            policy.save(Path(directory) / name)
-            contents[name] = (Path(directory) / name).read_bytes()
+    contents = {}
+    if hasattr(run.policy, "save"):  # not of objects
+        with tempfile.TemporaryDirectory(prefix="tacit-") as directory, files.skip_sync():
+            run.policy.save(Path(directory) / POLICY)
+            contents[POLICY] = (Path(directory) / POLICY).read_bytes()
     if isinstance(run.game, EnvironmentGame):
         contents[STATES] = json.dumps(
             [[repr(key) for key in observations.met] for observations in run.game.observations]
@@ -121,8 +110,9 @@ def finish(place: Path, outcome: Outcome, others: Mapping[str, bytes]) -> None:
     for name, content in others.items():
         files.write(place / name, content)
         digests[name] = digest(content)
-    machine = {"seconds": outcome.seconds, "where": outcome.where}
-    files.write(place / MACHINE, json.dumps({**machine, "digest": _digest(machine)}).encode(), sync=False)
+    machine: dict[str, Any] = {"seconds": outcome.seconds, "where": outcome.where}
+    machine["digest"] = _digest(machine)
+    files.write(place / MACHINE, json.dumps(machine).encode(), sync=False)
     numbers = {key: value for key, value in asdict(outcome).items() if key not in _ELSEWHERE}
     summary = {"hash": outcome.spec.hash, **numbers, "notes": list(outcome.notes), "files": digests}
     summary["digest"] = _digest(summary)
@@ -166,11 +156,8 @@ def check_directory(place: Path) -> None:
     raise TacitError(f"no directory {place}")
 
 
-def load(place: Path, *, most: int | None = None) -> Outcome:
-    """Read a finished run; whatever is not as it was written is reported.
-
-    Of a curve of more than `most` bytes, evenly spaced rows and the last are kept: for those who only look at it.
-    """
+def load(place: Path) -> Outcome:
+    """Read a finished run; whatever is not as it was written is reported."""
     check_directory(place)
     if not is_finished(place):
         raise TacitError(f"{place} holds no finished run; run the command that began it again to resume it")
@@ -178,36 +165,17 @@ def load(place: Path, *, most: int | None = None) -> Outcome:
     if summary["hash"] != stored.hash:
         raise TacitError(f"{place / SUMMARY} is of another run than {place / SPEC}{_AGAIN}")
     for name in summary["files"]:
-        if name != CURVE:
-            _whole(place, name, summary)
-    long = most is not None and (place / CURVE).stat().st_size > most
-    content = _sample_curve(place, most or 1, summary) if long else _whole(place, CURVE, summary)
+        _whole(place, name, summary)
     with _report_altered(place / CURVE):
-        curve = read_curve(content)
+        curve = read_curve(files.read(place / CURVE))
     with _report_altered(place / SUMMARY):
         table = {**summary, **_machine(place), "spec": stored.run, "curve": curve}
-        return _check(toml.convert(table, Outcome))
-
-
-def _check(outcome: Outcome) -> Outcome:
-    """Return what was read if all numbers are such as runs have."""
-    for name in ("horizon", "agents", "episodes"):
-        check.integer(name, getattr(outcome, name), least=1, most=_MOST)
-    check.choice("end of a run", outcome.ended, ENDS)
-    gaps = [gap for gap in (outcome.gap, *outcome.candidates.values()) if gap is not None]
-    for gap in gaps:
-        check.choice("kind of gap", gap.kind, ("nash", "cce", "ce"))
-        check.choice("source of a gap", gap.source, SOURCES)
-    for name, size in [("uniform_gap", outcome.uniform_gap), *(("gap.most", gap.most) for gap in gaps)]:
-        check.real(name, size or 0, least=0)
-    each = [("reward", outcome.reward), ("value", outcome.value)]
-    each += [pair for gap in gaps for pair in (("gap.upper", gap.upper), ("gap.value", gap.value))]
-    for name, values in each:
-        if values is not None:
-            check.list_of(name, values, "numbers", count=outcome.agents)
-            for i, value in enumerate(values):
-                check.real(f"{name}[{i}]", value)
-    return outcome
+        outcome = toml.convert(table, Outcome)
+        gaps = [gap for gap in (outcome.gap, *outcome.candidates.values()) if gap is not None]
+        for numbers in (outcome.reward, outcome.value, *(part for gap in gaps for part in (gap.upper, gap.value))):
+            if numbers is not None and (len(numbers) != outcome.agents or not np.isfinite(numbers).all()):
+                raise TacitError(f"it must have a finite number for each of {outcome.agents} agents; got {numbers}")
+        return outcome
 
 
 @contextmanager
@@ -219,27 +187,13 @@ def _report_altered(path: Path) -> Iterator[None]:
         raise TacitError(f"{path} is altered: {one_line(error)}{_AGAIN}") from None
 
 
-def load_policy(place: Path, candidate: str | None = None) -> Any:
-    """Read the policy of a finished run, or another of its candidates where it is stored."""
+def load_policy(place: Path) -> Any:
+    """Read the policy of a finished run."""
     summary = _summary(place)
-    chosen, files = summary["chosen"], summary["files"]
-    if POLICY not in files:
+    if POLICY not in summary["files"]:
         raise TacitError(f"{place} holds no policy; run with keep = true to store it")
-    if candidate in (None, chosen):
-        return _policy(place, POLICY, summary)
-    if candidate in ("markov", "product") and MARKOV in files:
-        table = _policy(place, MARKOV, summary)
-        return table if candidate == "markov" else table.as_product()
-    if candidate in STARTS:
-        record = _policy(place, RECORD if RECORD in files else POLICY, summary)
-        if hasattr(record, "with_start"):
-            return record.with_start(candidate)
-    raise TacitError(f"{place} holds no {candidate!r}; leave --candidate out for its {chosen!r}")
-
-
-def _policy(place: Path, name: str, summary: dict[str, Any]) -> Any:
-    _whole(place, name, summary)
-    return policies.load(place / name)
+    _whole(place, POLICY, summary)
+    return policies.load(place / POLICY)
 
 
 def directories(place: Path) -> list[Path]:
@@ -274,16 +228,13 @@ def _machine(place: Path) -> dict[str, Any]:
     """Read where a run was made and how long it took; a run without that is whole all the same."""
     if not os.path.lexists(place / MACHINE):
         return {}
-    machine = _document(place / MACHINE)
-    with _report_altered(place / MACHINE):
-        seconds = check.real("seconds", machine.get("seconds"), least=0)
-        return {"seconds": seconds, "where": check.text("where", machine.get("where", ""))}
+    return _document(place / MACHINE)  # type: ignore[no-any-return]
 
 
 def _summary(place: Path) -> dict[str, Any]:
     """Read a summary; its files must be some that a run has, so that no name leads elsewhere."""
     summary: dict[str, Any] = _document(place / SUMMARY)
-    names = (CURVE, POLICY, STATES, RECORD, MARKOV)
+    names = (CURVE, POLICY, STATES)
     with _report_altered(place / SUMMARY):
         check.text("hash", summary.get("hash"))
         digests = toml.check_keys(summary.get("files"), names, "files")
@@ -310,20 +261,6 @@ def _whole(place: Path, name: str, summary: dict[str, Any]) -> bytes:
     if digest(content) != summary["files"].get(name):
         raise TacitError(f"{place / name} is cut short or altered{_AGAIN}")
     return content
-
-
-def _sample_curve(place: Path, most: int, summary: dict[str, Any]) -> bytes:
-    """Return evenly spaced lines of a curve, about `most` bytes of them, and the last; all of it is checked."""
-    hashed, sampled, line = hashlib.sha256(), list[bytes](), b""
-    with files.open_regular(place / CURVE) as (stream, size):
-        every = -(-size // most)
-        for k, line in enumerate(iter(lambda: stream.readline(most), b"")):
-            hashed.update(line)
-            if k % every == 0:
-                sampled.append(line)
-    if hashed.hexdigest() != summary["files"].get(CURVE):
-        raise TacitError(f"{place / CURVE} is cut short or altered{_AGAIN}")
-    return b"".join(sampled if sampled[-1:] == [line] else [*sampled, line])
 
 
 def read_curve(content: bytes) -> npt.NDArray[Any]:
@@ -497,8 +434,6 @@ def lock_directory(path: Path) -> Iterator[bool]:
     """
     lock = filelock.FileLock(path / LOCK, thread_local=False)
     try:
-        if (path / LOCK).is_symlink() or ((path / LOCK).exists() and not (path / LOCK).is_file()):
-            raise OSError("its lock is not a file")
         lock.acquire(blocking=False)
     except filelock.Timeout:
         yield False

@@ -1,7 +1,7 @@
 """What is computed from the policy of a finished run, as a document: bounds, heat maps, deviations, episodes.
 
-{"run", "sentence": why there is nothing to show} or
-{"run", "kind", "policy": in words, "agents", "horizon", "averaged",
+{"sentence": why there is nothing to show} or
+{"kind", "policy": in words, "agents", "horizon", "averaged",
  "gaps": {"kind", "exact", "values", "upper", "lower"},
  "steps": [h, …], "states": [name, …], "left_out": states that are not shown,
  "maps": [{"agent", "actions": [name, …], "cells": [[[probability of each action] or null, …], …]}],
@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,12 @@ from tacit.evaluation import Evaluation, behaviour, evaluate
 from tacit.evaluation.behaviour import Behaviour, joint_actions
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.gaps import APART, check_cost, deviation_table, lower_bounds, seconds_to_evaluate
-from tacit.experiments import store
+from tacit.experiments import Outcome, store
 from tacit.experiments.spec import game_of
 from tacit.games.exact import ExactGame
 from tacit.games.showing import action_names, state_name, steps_played
 from tacit.games.tabular import TabularGame, as_tables
 from tacit.policies import MarkovPolicy
-from tacit.report.folder import StoredRun
 from tacit.report.page import text
 
 #: What is shown at most: agents, actions, states, steps of a map, deviations, episodes, and steps of an episode.
@@ -43,33 +43,27 @@ PLACES = 6
 #: Joint actions of more than two agents that are listed.
 LISTED = 24
 
-#: The largest file of a policy from which anything is computed, in bytes.
-LARGEST = 100_000_000
-
 #: Seconds that computing what a policy does may take, by an estimate.
 SECONDS = 60.0
 
 
-def details(run: StoredRun, *, named: Collection[str] = (), seconds: float = SECONDS) -> dict[str, Any]:
+def details(
+    place: Path, outcome: Outcome | None, named: Collection[str] = (), seconds: float = SECONDS
+) -> dict[str, Any]:
     """Return what there is to show of a run's policy; where there is nothing, a sentence that says why."""
     try:
-        return {"run": run.name, **_details(run, named, seconds)}
+        return _details(place, outcome, named, seconds)
     except (TacitError, MemoryError, RecursionError) as error:
-        return {"run": run.name, "sentence": text(sentence(error))}
+        return {"sentence": text(sentence(error))}
 
 
-def _details(run: StoredRun, named: Collection[str], seconds: float) -> dict[str, Any]:
-    outcome, file = run.outcome, run.place / store.POLICY
+def _details(place: Path, outcome: Outcome | None, named: Collection[str], seconds: float) -> dict[str, Any]:
     if outcome is None:
         raise TacitError("the run is not finished; its policy is stored when it is")
     if not outcome.spec.has_tables:
         raise TacitError(f"{outcome.spec.game.name} has no tables, so its policy cannot be shown by step and state")
-    if not file.is_file():
-        raise TacitError("the policy was not stored; run with keep = true to store it")
-    if file.stat().st_size > LARGEST:
-        raise TacitError(f"the policy has more than {LARGEST // 10**6} MB, which would take too long here")
+    policy = store.load_policy(place)
     game = game_of(outcome.spec, named=named)
-    policy = store.load_policy(run.place)
     cost = (1 + APART) * seconds_to_evaluate(game, policy)
     check_cost(cost, seconds, "what the policy plays, and who gains by deviating,")
     return policy_document(game, policy, kind=None if outcome.gap is None else outcome.gap.kind)

@@ -16,6 +16,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,12 +25,11 @@ import numpy.typing as npt
 
 from tacit._version import __version__
 from tacit.core import files
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, sentence
 from tacit.core.types import FloatArray, IntArray
-from tacit.experiments import Group, Outcome
+from tacit.experiments import Group, Outcome, RunSpec, store
 from tacit.experiments.results import GapOutcome, group_outcomes
 from tacit.figures.curves import align
-from tacit.report.folder import MOST_RUNS, Folder, StoredRun
 from tacit.report.page import check_name, render, text
 from tacit.report.policy import SECONDS, details
 
@@ -44,6 +44,121 @@ COLUMNS, LEADING = 220, ("reward", "reward_0", "gap")
 
 #: What is shown of a curve, in this order: the beginnings of columns.
 _MEASURES = ("reward", "value", "gap", "l2_gap", "average_value", "average_gap", "average_l2_gap")
+
+
+#: The most runs that are shown.
+MOST_RUNS = 2000
+
+#: Seconds since the last row within which a run without a summary counts as going on.
+FRESH = 60.0
+
+
+@dataclass
+class StoredRun:
+    """A run's directory as it was read.
+
+    Attributes
+    ----------
+    name : str
+        Its path within the directory that is shown.
+    curve : structured array or None
+        The rows so far.
+    updated : float
+        When its files changed last, in seconds since the epoch.
+    outcome : Outcome or None
+        Of a finished run.
+    """
+
+    name: str
+    place: Path
+    spec: RunSpec
+    versions: store.Versions
+    curve: npt.NDArray[Any] | None
+    updated: float
+    outcome: Outcome | None = None
+
+    @property
+    def status(self) -> str:
+        """One of finished, running and unfinished."""
+        if self.outcome is not None:
+            return "finished"
+        return "running" if time.time() - self.updated < FRESH else "unfinished"
+
+
+#: When the files of a run changed last, and their sizes.
+Stamps = tuple[tuple[int, int], ...]
+
+
+class Folder:
+    """The runs in a directory and in those below it, finished or going on, read as often as wanted.
+
+    Parameters
+    ----------
+    place : Path
+        A directory of runs, of directories of runs, or a run.
+
+    Attributes
+    ----------
+    runs : dict of StoredRun, by name
+    problems : dict of str, by name
+        What could not be read, in a sentence each.
+    """
+
+    def __init__(self, place: Path) -> None:
+        store.check_directory(place)
+        self.place = place
+        self.runs: dict[str, StoredRun] = {}
+        self.problems: dict[str, str] = {}
+        self._entries: dict[str, tuple[Stamps, StoredRun | str]] = {}
+        self._statuses: list[tuple[str, Stamps, str]] = []
+
+    def look(self) -> bool:
+        """Read the runs that have changed; return whether any has."""
+        before, self._entries = self._entries, {}
+        for place in self._places():
+            name, stamps = place.relative_to(self.place).as_posix(), _stamps(place)
+            unchanged = name in before and before[name][0] == stamps
+            self._entries[name] = before[name] if unchanged else (stamps, _read(name, place))
+        self.runs = {name: run for name, (_, run) in self._entries.items() if isinstance(run, StoredRun)}
+        self.problems = {name: text for name, (_, text) in self._entries.items() if isinstance(text, str)}
+        statuses, self._statuses = (
+            self._statuses,
+            [
+                (name, stamps, self.runs[name].status if name in self.runs else "")
+                for name, (stamps, _) in self._entries.items()
+            ],
+        )
+        return statuses != self._statuses
+
+    def _places(self) -> list[Path]:
+        """Return the directories of runs, in the order of their names."""
+        specs = [path for pattern in ("", "*/", "*/*/") for path in self.place.glob(f"{pattern}{store.SPEC}")]
+        return sorted(path.parent for path in specs)[:MOST_RUNS]
+
+
+def _read(name: str, place: Path) -> StoredRun | str:
+    """Return a run, or why it cannot be read."""
+    try:
+        stored = store.load_spec(place)
+        updated = max(stamp for stamp, _ in _stamps(place)) / 1e9
+        outcome = store.load(place) if store.is_finished(place) else None
+        curve = _growing_curve(place / store.CURVE) if outcome is None else outcome.curve
+        return StoredRun(name, place, stored.run, stored.versions, curve, updated, outcome)
+    except (TacitError, OSError, RecursionError, MemoryError) as error:
+        return sentence(error)
+
+
+def _growing_curve(path: Path) -> npt.NDArray[Any] | None:
+    """Return the whole lines of a curve; None where there is none yet."""
+    content = files.read(path) if path.exists() else b""
+    content = content[: content.rfind(b"\n") + 1]
+    return store.read_curve(content) if content else None
+
+
+def _stamps(place: Path) -> Stamps:
+    """Return when the files of a run changed last, and their sizes."""
+    stats = [(place / name).stat() for name in (store.SPEC, store.CURVE, store.SUMMARY) if (place / name).exists()]
+    return tuple((stat.st_mtime_ns, stat.st_size) for stat in stats)
 
 
 def overview(folder: Folder) -> dict[str, Any]:
@@ -353,13 +468,12 @@ def watch_report(
     seconds: float = SECONDS,
     every: float = EVERY,
     settled: float = SETTLED,
-    progress: Progress | None = None,
 ) -> Path:
     """Write the report again and again while runs go on; the page reloads itself.
 
     Parameters
     ----------
-    place, out, named, seconds, progress
+    place, out, named, seconds
         As of `write_report`.
     every : float
         Seconds between two looks at the directory, and between two reloads of the page.
@@ -386,7 +500,7 @@ def watch_report(
     changed = time.monotonic()
     try:
         while True:
-            if report.look(progress):
+            if report.look():
                 report.write(refresh=every)
                 changed = time.monotonic()
             elif report.over and time.monotonic() - changed >= settled:
@@ -433,7 +547,7 @@ class Report:
             run = self.folder.runs[name]
             if (name, run.spec.hash) not in self._details:
                 progress(f"computing what the policy of {name} does", done, len(shown))
-                self._details[name, run.spec.hash] = details(run, named=self._named, seconds=self._seconds)
+                self._details[name, run.spec.hash] = details(run.place, run.outcome, self._named, self._seconds)
             which = f"The policy of seed {run.spec.seed}"
             which += "." if seeds == 1 else f", which has the smallest gap of {seeds} seeds."
             document["details"][name] = {**self._details[name, run.spec.hash], "which": which}
