@@ -47,6 +47,8 @@ def learn(
     gap: float | None = None,
     seconds: float | None = None,
     prefer: str | int | None = None,
+    periods: int | None = None,
+    still: int | None = None,
     progress: Watcher | None = None,
     checkpoint: Checkpoint | None = None,
     **params: Any,
@@ -94,6 +96,11 @@ def learn(
     prefer : {"welfare", "egalitarian"} or int, optional
         Which candidate to return among those whose gaps are close to the smallest: the one with the largest sum of all
         agents' values, with the largest least value, or the best for an agent, by its number.
+    periods : int, optional
+        Of a discounted game, instead of episodes: play that never resets, one long sequence of periods. The run counts
+        periods where it otherwise counts episodes; `run.place` and `run.visits` say where it was.
+    still : int, optional
+        Stop when no agent's greedy policy has changed for so many periods.
     progress : callable, optional
         Called with every event of the run: `Started`, `Advanced(done, total)`, `Measured(row)` with the reward and
         the gap, `Noted(text)`, `Compiling(text)` and `Finished`, all of `tacit.engine.events`.
@@ -124,7 +131,7 @@ def learn(
     >>> run.gaps.kind, bool(run.gap < 0.1)
     ('cce', True)
     """
-    options = Options(episodes, seed, points, keep, certify, gap, seconds, visits_per_stage, prefer)
+    options = Options(episodes, seed, points, keep, certify, gap, seconds, visits_per_stage, prefer, periods, still)
     if isinstance(params.get("start"), Run):
         params["start"] = params["start"].last
     watch = to_all(show, progress)
@@ -151,15 +158,30 @@ def run_learner(
         raise TacitError(f"{option} is an option of environments; give tacit.from_pettingzoo(env, {option}=…)")
     game = _take_game(game)
     if isinstance(game, WrappedEnv):
+        if options.periods is not None:
+            raise TacitError("periods is for discounted games with tables; an environment has episodes")
         name, spec = _take_learner(None, name_of(game.env), len(environment(game.env).names), learner, params, options)
         return learn_in_environment(game, name, spec, options, watch=watch, checkpoint=checkpoint)
     if options.certify:
         check_exact(game, "the certificate needs tables")
     name, spec = _take_learner(game, game.name, game.agents, learner, params, options)
-    if getattr(game, "discount", None) is not None and not is_exact(spec):
+    if options.periods is not None:
+        game = _check_endless(game, name, spec)
+    elif getattr(game, "discount", None) is not None and not is_exact(spec):
         game, spec = check_exact(game, "a discount needs tables").tabular().to_random_horizon(), to_random_horizon(spec)
     engine, output = _make(game, name, spec, options, watch)
     return conduct(engine, output, name, options, watch, None if is_interpreted(spec) else checkpoint)
+
+
+def _check_endless(game: Game, name: str, learner: Learner) -> TabularGame:
+    """Return the tables of a discounted game in which a learner can play without a reset."""
+    if getattr(game, "discount", None) is None:
+        raise TacitError(f"periods is for discounted games, whose play has no end; got {game!r}; give episodes")
+    if not learner.endless:
+        raise TacitError(
+            f"{name} learns from episodes, and play that never resets has none; q-independent takes periods"
+        )
+    return check_exact(game, "a discount needs tables").tabular()
 
 
 def _take_game(game: Any) -> Game | WrappedEnv:
@@ -199,7 +221,8 @@ def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watc
         return EnvironmentEngine(GameAdapter(game), learner, bounds, episodes=K, seed=seed, game=game), output
     observers = {"certificate": output.certificate, "record": output.record}
     with announce_to(lambda text: watch(Compiling(text))):
-        return FusedEngine(game, learner, episodes=K, seed=seed, **observers), output
+        endless = options.periods is not None
+        return FusedEngine(game, learner, episodes=K, seed=seed, endless=endless, **observers), output
 
 
 def _make_portfolio(game: ExactGame, learner: Portfolio, options: Options, watch: Watcher) -> tuple[Engine, Output]:

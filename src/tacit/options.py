@@ -76,17 +76,35 @@ class Options:
         "which of the candidates close to the smallest gap to return: the best by 'welfare' (the sum of all agents' "
         "values), 'egalitarian' (the least of them) or for an agent, by its number",
     )
+    periods: int | None = _option(
+        None,
+        _whole("episodes"),
+        "T",
+        "periods of play that never resets, instead of episodes; of discounted games",
+    )
+    still: int | None = _option(
+        None,
+        _whole("episodes"),
+        "T",
+        "stop when no agent's greedy policy has changed for T periods",
+    )
 
     def __post_init__(self) -> None:
         for name, value in self.__dict__.items():
             object.__setattr__(self, name, check_option(name, value))
+        if self.periods is not None and self.episodes not in (None, self.periods):
+            raise TacitError(f"give episodes or periods, not both; got {self.episodes} and {self.periods}")
+        if self.still is not None and self.periods is None:
+            raise TacitError("still counts periods of play that never resets; give periods too, which end it at last")
+        if self.periods is not None:
+            object.__setattr__(self, "episodes", self.periods)  # a period is counted as an episode is
         if self.episodes is None and not self.stops:
             raise TacitError("episodes is missing; say how many, or when to stop: by gap, by seconds or by both")
 
     @property
     def stops(self) -> bool:
         """Whether the run may stop before it has played all episodes."""
-        return self.gap is not None or self.seconds is not None
+        return self.gap is not None or self.seconds is not None or self.still is not None
 
     @property
     def choice(self) -> dict[str, Any]:

@@ -194,7 +194,7 @@ def _from_line(args: argparse.Namespace) -> Experiment:
     game_params = options.settings("--game-set", args.game_set or [])
     params = options.settings("--set", args.set or [])
     limits = options.given_options(args)
-    if not {"episodes", "gap", "seconds"} & limits.keys():
+    if not {"episodes", "periods", "gap", "seconds"} & limits.keys():
         limits["episodes"] = EPISODES
 
     from tacit.experiments import Experiment, GameSpec, LearnerSpec  # imports the compiler
@@ -250,6 +250,7 @@ def _what_stopped(summary: dict[str, Any]) -> str:
         "seconds": f"after {limits['seconds']} s, by the clock: results depend on the machine",
         "episodes": "all episodes were played",
         "tolerance": "the learner had reached its own tolerance",
+        "still": "greedy policies stood still",
         "memory": "memory had no room for more of the record: results depend on the machine",
         "interrupted": "by Ctrl-C",
     }

@@ -18,7 +18,7 @@ from tacit.engine.checkpoint import Arrays
 FIRST_COLUMNS = ["episode", "reward", "value", "gap"]
 
 #: What can end a run; see `Run.ended`.
-ENDS = ("episodes", "gap", "seconds", "tolerance", "memory", "interrupted")
+ENDS = ("episodes", "gap", "seconds", "tolerance", "still", "memory", "interrupted")
 
 #: The column of words: "" in all rows but the last, which says what ended the run. Runs with a gap or a time at which
 #: they are to stop have it.

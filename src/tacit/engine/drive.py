@@ -110,6 +110,16 @@ class Engine(Resumable, Protocol):
     failure: Exception | None = None
     full: str = ""
 
+    @property
+    def settled(self) -> int:
+        """The period since which no agent's greedy policy has changed."""
+        return 0
+
+    @property
+    def place(self) -> int | None:
+        """The state that play which never resets is in."""
+        return None
+
     def advance(self, episodes: int) -> FloatArray:
         """Play at most so many episodes, and as many as fit into a fraction of a second; return [episodes, N]."""
 
@@ -224,12 +234,13 @@ def drive(
     checkpoint: Checkpoint | None = None,
     gap: float | None = None,
     seconds: float | None = None,
+    still: int | None = None,
 ) -> str:
     """Play until the run is over; all that was done is in the arguments. Return what ended it.
 
     That is "episodes" when the curve is complete, "gap" when the gap is small enough and the output certifies it,
-    "seconds" when time is up, "tolerance" when the learner itself has finished, "memory" when there is no room for
-    more episodes, or "interrupted".
+    "seconds" when time is up, "tolerance" when the learner itself has finished, "still" when greedy policies have not
+    changed for so many periods, "memory" when there is no room for more episodes, or "interrupted".
     """
     ended, clock = "", Clock(engine, curve, seconds)
     with Interrupts(message=WAITING) as interrupts:
@@ -245,6 +256,8 @@ def drive(
             if until is not None and until <= curve.done:
                 ended = "memory"
                 break
+            if still is not None:  # until then nobody knows: a change puts it off
+                until = min(engine.settled + still, curve.episodes if until is None else until)
             measured = clock.affords_row()
             curve.add(clock.play(curve.next_chunk(clock.chunk(), until, row=measured)))
             row = None
@@ -256,6 +269,8 @@ def drive(
                 ended = "tolerance"
             elif row is not None and gap is not None and output.certifies and row["gap"] <= gap:
                 ended = "gap"
+            elif still is not None and curve.done >= engine.settled + still:
+                ended = "still"
             elif curve.done == curve.episodes:
                 ended = "episodes"
             elif engine.failure is not None:
@@ -392,7 +407,7 @@ def conduct(
     for note in early:
         watch(Noted(note))
     stop = {"gap": options.gap, "seconds": options.seconds}
-    ended = drive(engine, output, curve, watch=watch, checkpoint=checkpoint, **stop)
+    ended = drive(engine, output, curve, watch=watch, checkpoint=checkpoint, still=options.still, **stop)
     result = output.result(engine, curve.done)
     if stretch is not None and stretch.endless is not None:
         result = _make_stationary(result, stretch, options)
@@ -400,7 +415,7 @@ def conduct(
     warnings = [*engine.warnings, *warnings]
     if ended == "interrupted":
         planned = "" if options.open else f" of {options.episodes}"
-        note = f"interrupted: the run holds {curve.done}{planned} episodes"
+        note = f"interrupted: the run holds {curve.done}{planned} {'periods' if options.periods else 'episodes'}"
         warnings.append(f"{note}; {failure}" if failure else note)
     late = [*_explain_end(ended, options, engine.full), *filter(None, [failure])]
     run = Run(
@@ -421,6 +436,8 @@ def conduct(
         warnings=tuple(warnings),
         error=engine.failure,
         planned=None if options.open else options.episodes,
+        place=engine.place,
+        visits=getattr(engine.record, "visits", None) if options.periods else None,
     )
     with contextlib.suppress(KeyboardInterrupt):  # there is nothing left to interrupt
         for note in dict.fromkeys((*run.notes, *engine.warnings)):

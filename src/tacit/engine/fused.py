@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import generics, memory, streams
+from tacit.core import check, generics, memory, streams
 from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
@@ -17,7 +17,6 @@ from tacit.engine import loop
 from tacit.engine.checkpoint import Arrays, pack, unpack
 from tacit.engine.drive import Engine, Nothing
 from tacit.engine.run import Gaps
-from tacit.games.protocol import Game
 from tacit.games.tabular import by_agent
 from tacit.learners import Learner, World, v_base
 from tacit.learners.spec import world_of
@@ -59,28 +58,42 @@ class FusedEngine(Engine):
 
     def __init__(
         self,
-        game: Game,
+        game: Any,
         learner: Learner,
         *,
         episodes: int,
         seed: int,
         certificate: Any = Nothing(),  # noqa: B008
         record: Any = Nothing(),  # noqa: B008
+        endless: bool = False,
     ) -> None:
         self.game, self.learner = game, learner
-        self.world = world = world_of(learner, game, episodes=episodes, seed=seed)
+        self.world = world = world_of(learner, game, episodes=episodes, seed=seed, endless=endless)
         self.chunk = max(1, min(CHUNK_STEPS, CHUNK_DRAWS // game.agents) // game.horizon)
         self.state: Any = generics.seal(learner.init(world))
         self.certificate, self.record = generics.seal(certificate), generics.seal(record)
         self.seconds = 0.0
-        self._kernels = generics.seal(game.kernels())
         self._streams = [streams.stream(seed, role) for role in range(1 + game.agents)]
+        self._transitions = game.horizon + endless  # uniform numbers of the game in an episode
+        kernels = game.endless_kernels(game.start(self._streams[0].random())) if endless else game.kernels()
+        self._kernels = generics.seal(kernels)
+        self._place = kernels.place if endless else None
         self._episodes = 0
         self._seats = seats(game.agents)
         self._chosen = np.zeros(game.agents, dtype=np.int64)
-        self._room = np.empty((1 + game.agents) * self.chunk * game.horizon)
+        self._room = np.empty(self.chunk * (self._transitions + game.agents * game.horizon))
         self._loop = compile_loop(loop.episodes, self._kernels, self.state, self.certificate, self.record)
-        self.play(self._draws(0), np.zeros((0, game.agents)))  # compile, or load what was compiled before
+        self.play(*self._draws(0), np.zeros((0, game.agents)))  # compile, or load what was compiled before
+
+    @property
+    def place(self) -> int | None:
+        """The state that play which never resets is in."""
+        return None if self._place is None else int(self._place[0])
+
+    @property
+    def settled(self) -> int:
+        """The period since which no agent's greedy policy has changed."""
+        return max(self.learner.changed(self.state, i) for i in range(self.game.agents))
 
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes; return the agents' returns [episodes, N]."""
@@ -116,6 +129,7 @@ class FusedEngine(Engine):
             "streams": np.array(json.dumps([stream.bit_generator.state for stream in self._streams])),
             "episodes": np.array(self._episodes),
             "seconds": np.array(self.seconds),
+            **({} if self._place is None else {"place": self._place.copy()}),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -126,28 +140,31 @@ class FusedEngine(Engine):
         for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
             stream.bit_generator.state = state
         self._episodes, self.seconds = int(arrays["episodes"]), float(arrays["seconds"])
+        if self._place is not None:
+            self._place[0] = check.integer("place", int(arrays["place"][0]), least=0, most=self.game.states - 1)
 
     def _observers(self) -> dict[str, Any]:
         return {"certificate": self.certificate, "record": self.record}
 
-    def play(self, draws: FloatArray, returns: FloatArray) -> None:
-        """Play with uniform numbers [1 + N, episodes, H] and add what the agents get to `returns` [episodes, N]."""
+    def play(self, game_u: FloatArray, agent_u: FloatArray, returns: FloatArray) -> None:
+        """Play with uniform numbers, as the loop takes them, and add what the agents get to `returns` [episodes, N]."""
         watched = (self.certificate, self.record)
-        self._loop(self._kernels, self.state, *watched, self._seats, draws[0], draws[1:], self._chosen, returns)
+        self._loop(self._kernels, self.state, *watched, self._seats, game_u, agent_u, self._chosen, returns)
 
     def _run(self, returns: FloatArray) -> None:
         began = time.perf_counter()
-        self.play(self._draws(len(returns)), returns)
+        self.play(*self._draws(len(returns)), returns)
         self._episodes += len(returns)
         self.seconds += time.perf_counter() - began
 
-    def _draws(self, episodes: int) -> FloatArray:
+    def _draws(self, episodes: int) -> tuple[FloatArray, FloatArray]:
         """Draw the uniform numbers of a chunk, always into the same memory: it stays within a core's cache."""
-        shape = (1 + self.game.agents, episodes, self.game.horizon)
-        draws = self._room[: math.prod(shape)].reshape(shape)
-        for stream, uniforms in zip(self._streams, draws, strict=True):
+        split, shape = episodes * self._transitions, (self.game.agents, episodes, self.game.horizon)
+        game_u = self._room[:split].reshape(episodes, self._transitions)
+        agent_u = self._room[split : split + math.prod(shape)].reshape(shape)
+        for stream, uniforms in zip(self._streams, (game_u, *agent_u), strict=True):
             stream.random(out=uniforms)
-        return draws
+        return game_u, agent_u
 
 
 # what watches the loop, in a checkpoint -------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ def episodes(game, learner, certificate, record, seats, game_u, agent_u, chosen,
 
     `seats` has one entry for each agent: a tuple, whose length the compiler knows, or an array where agents are many.
     The uniform numbers `game_u` [episodes, H] and `agent_u` [N, episodes, H] are drawn ahead: the first of `game_u` for
-    the first state, the others for the transitions, of which the last step has none. `chosen` [N] holds the actions.
+    the first state, the others for the transitions, of which the last step has none. In play that never resets an
+    episode is one period, which has a transition too: `game_u` [periods, 2]. `chosen` [N] holds the actions.
     """
     for k in range(len(returns)):
         s = max(initial_state(game, game_u[k, 0]), 0)
@@ -31,7 +32,7 @@ def episodes(game, learner, certificate, record, seats, game_u, agent_u, chosen,
                 chosen[i] = act(learner, i, h, s, agent_u[i, k, h])
             token = joint_action(game, h, s, chosen)
             s_next = s
-            if h + 1 < game.horizon:
+            if h + 1 < game_u.shape[1]:
                 s_next = max(next_state(game, token, game_u[k, h + 1]), 0)
             for i in range(len(seats)):
                 r = reward(game, i, token)

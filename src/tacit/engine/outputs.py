@@ -66,6 +66,18 @@ def observe_trace(observer, learner, game, seats, h, s):
                     generics.policy(learner, i, step, state, observer.table[k, i, step, state])
 
 
+class Visits(NamedTuple):
+    """How often play that never resets was in each state."""
+
+    visits: IntArray  # [S]
+
+
+@generics.observe.implement(Visits)
+def observe_visits(observer, learner, game, seats, h, s):
+    """Count the state."""
+    observer.visits[s] += 1
+
+
 class MarkovOutput(Output):
     """Answers with the last iterate; of exact ascent, which costs nothing to measure, with the best that was seen."""
 
@@ -87,7 +99,9 @@ class MarkovOutput(Output):
         self._sum, self._count = np.zeros(3), 0  # of value, gap and L² gap, over the iterates averaged
         self._trace: Trace | None = None
         small = self._tables is not None and _size(self._tables) <= AVERAGE_ALL
-        self._averages_all = small and not is_interpreted(learner)
+        self._averages_all = small and not is_interpreted(learner) and options.periods is None
+        if options.periods is not None:
+            self.record = Visits(np.zeros(game.states, dtype=np.int64))
         if self._averages_all and not self._keeps_best:
             self.certificate = self._trace = trace(game, chunk_of(game.horizon))
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tacit.core import check, hooks
 from tacit.core.display import Document, Table, few_numbers
 from tacit.core.errors import TacitError
-from tacit.core.types import FloatArray
+from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation import deviation_table, evaluate, solve, uniform_gap
 from tacit.evaluation.gaps import evaluate_returned
 from tacit.games.atlas import recommend
@@ -402,7 +402,7 @@ class Run:
         The learner's parameters in force.
     seconds : float
         Learning time, compilation left out.
-    ended : {"episodes", "gap", "seconds", "tolerance", "memory", "interrupted"}
+    ended : {"episodes", "gap", "seconds", "tolerance", "still", "memory", "interrupted"}
         What ended it: all episodes were played, a limit given to `tacit.learn` or the learner's own was reached, memory
         had no room for more of the record, or Ctrl-C. Where "seconds" and "memory" end a run depends on the machine.
     notes : tuple of str
@@ -413,6 +413,10 @@ class Run:
         What an environment failed with, which ended the run early; `raise_error` raises it.
     planned : int or None
         Episodes that were asked for.
+    place : int or None
+        Of play that never resets, whose `episodes` are periods: the state that it ended in.
+    visits : int array [S] or None
+        Of play that never resets: how many periods it was in each state.
 
     Examples
     --------
@@ -439,6 +443,8 @@ class Run:
     warnings: tuple[str, ...] = ()
     error: Exception | None = None
     planned: int | None = None
+    place: int | None = None
+    visits: IntArray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "candidates", dict(self.candidates))
@@ -512,6 +518,11 @@ class Run:
         return hooks.call("exploit", self.game, self.candidates[candidate or self.chosen].policy, **options)
 
     @property
+    def unit(self) -> str:
+        """What `episodes` counts: episodes, or periods of play that never resets."""
+        return "episodes" if self.place is None else "periods"
+
+    @property
     def interrupted(self) -> bool:
         """Whether Ctrl-C, or an environment that failed, ended it early."""
         return self.ended == "interrupted"
@@ -539,7 +550,8 @@ class Run:
     @property
     def steps_per_second(self) -> float:
         """Environment steps over learning time."""
-        return self.episodes * count_steps(self.game) / self.seconds if self.seconds > 0 else 0.0
+        steps = self.episodes * (count_steps(self.game) if self.place is None else 1)
+        return steps / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def exact(self) -> ExactGame | None:
@@ -592,12 +604,12 @@ class Run:
         if self.interrupted:
             cut = ", interrupted" if self.error is None else ", interrupted by an error (run.error)"
             of = "" if self.planned is None else f" of {self.planned}"
-        episodes = "episode" if self.episodes == 1 and not of else "episodes"
+        episodes = self.unit.removesuffix("s") if self.episodes == 1 and not of else self.unit
         gap = f", {self._describe_gap()}" if self.candidates[self.chosen].measured else ""
         return f"Run({self.learner!r}, {self.episodes}{of} {episodes}, seed {self.seed}{cut}{gap})"
 
     def __str__(self) -> str:
-        title = [self.game.name or type(self.game).__name__, self.learner, f"{self.episodes:,} episodes"]
+        title = [self.game.name or type(self.game).__name__, self.learner, f"{self.episodes:,} {self.unit}"]
         title += [f"seed {self.seed}", *(["interrupted"] if self.interrupted else [])]
         return "\n".join([" | ".join(title), *(f"  {name:<9}  {fact}" for name, fact in self._facts().items())])
 

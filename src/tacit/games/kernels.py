@@ -119,6 +119,42 @@ def reward(game, i, token):
     return game.rewards[i, h * game.reward_stride + joint]
 
 
+class EndlessTables(NamedTuple):
+    """What kernels read of a discounted game that never resets: an episode is a period, from where the last one led."""
+
+    tables: GameTables
+    place: IntArray  # [1]  the state that play is in
+    actions: IntArray  # [N]
+    horizon: int  # 1
+    states: int
+
+
+@generics.initial_state.implement(EndlessTables)
+def endless_initial_state(game, u):
+    """Return the state that play is in."""
+    return game.place[0]
+
+
+@generics.joint_action.implement(EndlessTables)
+def endless_joint_action(game, h, s, actions):
+    """Return the joint action's place."""
+    return generics.joint_action(game.tables, h, s, actions)
+
+
+@generics.next_state.implement(EndlessTables)
+def endless_next_state(game, token, u):
+    """Draw the next state, and stay there."""
+    s = generics.next_state(game.tables, token, u)
+    game.place[0] = s
+    return s
+
+
+@generics.reward.implement(EndlessTables)
+def endless_reward(game, i, token):
+    """Look up agent i's reward."""
+    return generics.reward(game.tables, i, token)
+
+
 #: Vectors that go through the table together: their sums stay in registers.
 LANES = 8
 

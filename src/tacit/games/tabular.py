@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from tacit.core.display import Document
-    from tacit.games.kernels import GameTables
+    from tacit.games.kernels import EndlessTables, GameTables
 
 #: Above this share of positive probabilities a matrix product beats the lists of successors
 #: (measured in benchmarks/evaluation.py).
@@ -363,8 +363,16 @@ class TabularGame(ExactGame):
 
     def kernels(self) -> GameTables:
         """Return the tables as the compiled loop reads them; of a discounted game, those of `to_random_horizon`."""
-        if self.discount is not None:
-            return self.to_random_horizon().kernels()
+        return self._tables() if self.discount is None else self.to_random_horizon()._tables()
+
+    def endless_kernels(self, start: int) -> EndlessTables:
+        """Return the tables of a discounted game as play that never resets reads them, from a first state."""
+        from tacit.games.kernels import EndlessTables  # imports the compiler
+
+        tables = self._tables()
+        return EndlessTables(tables, np.array([start]), tables.actions, 1, self.states)
+
+    def _tables(self) -> GameTables:
         from tacit.games.kernels import GameTables  # imports the compiler
 
         block, lengths = self.states * self.joint_actions, np.diff(self.successors.first)

@@ -2,7 +2,8 @@
 
     Q_h(s, a) ← Q_h(s, a) + step·(r + max_{a'} Q_{h+1}(s', a') − Q_h(s, a))
 
-Deviations: one table for each step of the finite horizon; ties between best actions are broken at random.
+Deviations: one table for each step of the finite horizon; ties between best actions are broken at random. In play that
+never resets (`periods=`) there is one table (`q_endless.py`).
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tacit.core import check, generics
+from tacit.core.errors import TacitError
 from tacit.core.records import capacity
 from tacit.core.types import IntArray
-from tacit.learners import ucb
+from tacit.learners import q_endless, ucb
 from tacit.learners.spec import Learner, World, check_steps, make_cells, player
 
 
@@ -31,6 +33,13 @@ class QIndependent(Learner):
         Initial Q in units of the largest return.
     steps : {"shared"}, optional
         Parameter sharing across time steps: none (default) or full.
+    decay : float, optional
+        Of play that never resets: β of the exploration ε·exp(−β·t) after t periods.
+    temperature : float, optional
+        Of play that never resets: Boltzmann exploration, actions drawn in proportion to exp(Q/τ), instead of ε.
+    initial : {"uniform-rivals"}, optional
+        Of play that never resets: initial Q is the discounted reward of an action for ever, where the others play
+        uniformly. The agent must know the game for it.
 
     Examples
     --------
@@ -43,6 +52,9 @@ class QIndependent(Learner):
     exploration: float = 0.1
     optimism: float = 0.0
     steps: str | None = field(default=None, repr=False)
+    decay: float | None = field(default=None, repr=False)
+    temperature: float | None = field(default=None, repr=False)
+    initial: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check.plain_fields(self)
@@ -50,14 +62,46 @@ class QIndependent(Learner):
         check.real("exploration", self.exploration, least=0, most=1)
         check.real("optimism", self.optimism)
         check_steps(self.steps)
+        if self.decay is not None:
+            check.real("decay", self.decay, least=0)
+        if self.temperature is not None:
+            check.positive("temperature", self.temperature)
+        if self.initial is not None:
+            check.choice("initial", self.initial, ["uniform-rivals"])
+
+    @property
+    def endless(self) -> bool:
+        """Whether it learns in play that never resets: it does."""
+        return True
 
     def explores(self, state: Any, i: int) -> float:
-        """Return the probability ε of a uniform action."""
+        """Return the probability of a uniform action; Boltzmann exploration has none."""
+        if isinstance(state, q_endless.EndlessQState):
+            return 0.0 if state.boltzmann else float(state.agents["explores"][i])
         return self.exploration
 
-    def init(self, world: World) -> QState:
+    def changed(self, state: Any, i: int) -> int:
+        """Return the period since which agent i's greedy policy has not changed."""
+        return int(state.agents["changed"][i])
+
+    def init(self, world: World) -> QState | q_endless.EndlessQState:
         """Make the state of all agents."""
         H = world.horizon
+        if world.discount is not None:
+            first: Any = self.optimism * world.reward_range[1] / (1.0 - world.discount)
+            if self.initial is not None:
+                first = tuple(paid / (1.0 - world.discount) for paid in world.payoffs)
+            return q_endless.make_state(
+                world,
+                step=float(self.step),
+                first=first,
+                explores=float(self.exploration if self.temperature is None else self.temperature),
+                decay=self.decay or 0.0,
+                boltzmann=self.temperature is not None,
+            )
+        for name in ("decay", "temperature", "initial"):
+            if getattr(self, name) is not None:
+                raise TacitError(f"{name} is of play that never resets; give periods instead of episodes")
         fields = [("Q", "f8", capacity(world.actions.max()))]
         cells, players, sharing = make_cells(self.steps, world, fields, [], beyond=True)
         players["Q"][:-1] = self.optimism * world.reward_range[1] * H

@@ -72,6 +72,15 @@ class Mixed(Learner):
         """Return agent i's state."""
         return _link(state, i, len(self.members))
 
+    @property
+    def endless(self) -> bool:
+        """Whether all of them learn in play that never resets."""
+        return all(member.endless for member in self.members)
+
+    def changed(self, state: Any, i: int) -> int:
+        """Return the period since which agent i's greedy policy has not changed."""
+        return self.members[i].changed(self.part(state, i), 0)
+
     def seat(self, i: int) -> Learner:
         """Return agent i's learner."""
         return self.members[i]

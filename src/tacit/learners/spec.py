@@ -19,6 +19,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.memory import lock
 from tacit.core.records import Fields, capacity, records
 from tacit.core.types import FloatArray, IntArray
+from tacit.games.exact import ExactGame
 from tacit.games.protocol import Game, count_steps
 from tacit.policies import MarkovPolicy
 
@@ -67,6 +68,10 @@ class World(NamedTuple):
         Elsewhere 1.
     places : int
         In an environment: numbers that a state may have, where each stands for a state at a step.
+    discount : float or None
+        Of play that never resets: γ. The horizon is 1 then, and what follows a period is a period.
+    payoffs : tuple of arrays
+        Of play that never resets: what each agent's actions pay [S, A_i] against uniform policies.
 
     Examples
     --------
@@ -85,6 +90,8 @@ class World(NamedTuple):
     start: tuple[FloatArray | None, ...] = ()  # [H or 1, S, A_i] for each agent with a starting point of its own
     continues: float = 1.0
     places: int = 0
+    discount: float | None = None
+    payoffs: tuple[FloatArray, ...] = ()
 
     @property
     def numbers(self) -> int:
@@ -105,7 +112,9 @@ class World(NamedTuple):
 
     def seat(self, i: int) -> World:
         """Return what agent i alone knows."""
-        return self._replace(actions=self.actions[i : i + 1], start=self.start[i : i + 1])
+        return self._replace(
+            actions=self.actions[i : i + 1], start=self.start[i : i + 1], payoffs=self.payoffs[i : i + 1]
+        )
 
     def most(self, episodes: int) -> int:
         """Return what no count or index that agents remember exceeds after so many episodes."""
@@ -179,6 +188,15 @@ class Learner:
         """Parameter sharing across time steps (`Shared`): None for none, "shared" for full; "" where it is fixed."""
         return ""
 
+    @property
+    def endless(self) -> bool:
+        """Whether it learns in play that never resets, where its world has a discount."""
+        return False
+
+    def changed(self, state: Any, i: int) -> int:
+        """Return the period since which agent i's greedy policy has not changed, in play that never resets."""
+        raise TacitError(f"still counts changes of greedy policies; {type(self).__name__} has none")
+
     def seat(self, i: int) -> Learner:
         """Return agent i's learner: itself, but for a team of different ones."""
         return self
@@ -198,7 +216,8 @@ class Learner:
         """Return the parameters in force, for people: plain values by name."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
         values = {one.name: getattr(self, one.name) for one in fields if one.name != "start"}
-        return {name: value for name, value in values.items() if (name, value) != ("steps", None)}
+        unset = {one.name for one in fields if not one.repr and values.get(one.name) is None}
+        return {name: value for name, value in values.items() if name not in unset}
 
     def init(self, world: World) -> Any:
         """Return the state of all agents, a NamedTuple for whose type the kernels are implemented.
@@ -245,14 +264,22 @@ def remembers_by_step(learner: Learner) -> bool:
     return learner.steps is None and "all agents" not in learner.info.needs
 
 
-def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World:
+def world_of(learner: Learner, game: Any, *, episodes: int, seed: int, endless: bool = False) -> World:
     """Return what the agents of a game know, all of them together, in a run of so many episodes."""
     scale = Scale(game.agents, game.states, max(game.actions), count_steps(game), episodes)
     for i in range(game.agents):
         _check_fits(learner.seat(i).start, game)
     world = World(game.states, lock(np.array(game.actions)), game.horizon, game.reward_range, scale)
     world = world._replace(continues=getattr(game, "continues", 1.0))
+    if endless:
+        world = world._replace(discount=game.discount, payoffs=_average_rewards(game))
     return with_start(learner, world, seed)
+
+
+def _average_rewards(game: ExactGame) -> tuple[FloatArray, ...]:
+    """Return what each agent's actions pay on average [S, A_i] where the others play uniformly."""
+    rows = [np.full((game.states, size), 1.0 / size) for size in game.actions]
+    return tuple(paid[:, :size] for paid, size in zip(game.payoffs(0, rows, None), game.actions, strict=True))
 
 
 def with_start(learner: Learner, world: World, seed: int) -> World:

@@ -1,0 +1,102 @@
+"""Independent Q-learning in play that never resets: one table, explicit discount. [Calvano et al. 2020]
+
+    Q(s, a) ← Q(s, a) + step·(r + γ·max_{a'} Q(s', a') − Q(s, a))
+
+In period t, counted from 0, an agent draws a uniform action with probability ε_t = exploration·exp(−decay·t), and
+otherwise plays its greedy one; or it draws a ∝ exp(Q(s, a)/τ_t) with τ_t = temperature·exp(−decay·t) (Boltzmann). Among
+equally good actions the one that was greedy before stays greedy, at first the lowest.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tacit.core import generics
+from tacit.core.elementary import exp
+from tacit.core.records import NONNEGATIVE, capacity, index, records
+from tacit.core.types import IntArray
+from tacit.learners.spec import World
+
+
+class EndlessQState(NamedTuple):
+    """All agents' tables."""
+
+    cells: Any  # [1, S, N]  Q [A], the greedy action
+    agents: Any  # [N]  ε or τ, periods played, period of the last change of a greedy action
+    step: float
+    discount: float
+    shrink: float  # exp(−decay)
+    boltzmann: bool
+    actions: IntArray  # [N]
+
+
+def make_state(
+    world: World, *, step: float, first: Any, explores: float, decay: float, boltzmann: bool
+) -> EndlessQState:
+    """Make the state of all agents, from the first Q [S, A_i] of each or one number."""
+    A = capacity(world.actions.max())
+    fields = [("Q", "f8", A), ("greedy", index(A))]
+    cells = records((1, world.states, world.agents), fields)
+    for i, size in enumerate(world.actions):
+        own = first[i] if isinstance(first, tuple) else first
+        cells["Q"][0, :, i, :size] = own
+        cells["greedy"][0, :, i] = cells["Q"][0, :, i, :size].argmax(axis=-1)
+    agents = records((world.agents,), [("explores", NONNEGATIVE), ("periods", "i8"), ("changed", "i8")])
+    agents["explores"] = explores
+    return EndlessQState(cells, agents, step, world.discount or 0.0, float(exp(-decay)), boltzmann, world.actions)
+
+
+@generics.policy.implement(EndlessQState)
+def policy(learner, i, h, s, out):
+    """Write the greedy policy, which is the answer; `act` explores beyond it."""
+    for a in range(learner.actions[i]):
+        out[a] = 0.0
+    out[learner.cells[0, s, i].greedy] = 1.0
+
+
+@generics.act.implement(EndlessQState)
+def act(learner, i, h, s, u):
+    """Explore, or play the greedy action."""
+    cell, explores, n = learner.cells[0, s, i], learner.agents[i].explores, learner.actions[i]
+    if learner.boltzmann:
+        return draw_softmax(cell, explores, n, u)
+    if u < explores:
+        return min(int(u / explores * n), n - 1)
+    return cell.greedy
+
+
+@generics.apart
+def draw_softmax(cell, temperature, n, u):
+    """Draw an action a ∝ exp(Q(a)/τ)."""
+    top, scale = cell.Q[cell.greedy], 1.0 / max(temperature, 1e-300)
+    total = 0.0
+    for a in range(n):
+        total += exp(max((cell.Q[a] - top) * scale, -1e3))
+    left = u * total
+    for a in range(n):
+        left -= exp(max((cell.Q[a] - top) * scale, -1e3))
+        if left < 0.0:
+            return a
+    return cell.greedy
+
+
+@generics.learn.implement(EndlessQState)
+def learn(learner, i, h, s, a, r, s_next):
+    """Move Q towards the reward and the best that follows, and note whether the greedy action changes."""
+    cell, following, me = learner.cells[0, s, i], learner.cells[0, s_next, i], learner.agents[i]
+    Q, greedy = cell.Q, cell.greedy
+    before = Q[a]
+    Q[a] += learner.step * (r + learner.discount * following.Q[following.greedy] - before)
+    me.periods += 1
+    me.explores *= learner.shrink
+    best = greedy
+    if a != greedy:
+        if Q[a] > Q[greedy]:
+            best = a
+    elif Q[a] < before:
+        for b in range(learner.actions[i]):
+            if Q[b] > Q[best]:
+                best = b
+    if best != greedy:
+        cell.greedy = best
+        me.changed = me.periods
