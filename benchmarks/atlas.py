@@ -75,8 +75,7 @@ estimate of adaptive-v-cce, an upper bound of stage-v-cce. Uniform play has the 
 
 {learned}
 
-Boards have pictures: `tacit draw atlas/soccer play --concept nash`, likewise oshi-zumo, chomp, nim, wythoff and
-prism-robots.
+Soccer has pictures: `tacit draw atlas/soccer play --concept nash`.
 
 ## Which learner, where
 

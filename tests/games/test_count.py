@@ -18,44 +18,24 @@ from tacit.games.kernels import induced_payoffs, next_state_probs
 
 
 @pytest.mark.parametrize("form", list(FORMS))
-@pytest.mark.parametrize("way", ["arrays", "points"])
-def test_functions_and_arrays_are_the_same_game(form: str, way: str):
+def test_functions_and_arrays_are_the_same_game(form: str):
     tables = Tables(form, horizon=2)
     number = {counts: k for k, counts in enumerate(tables.counts)}
 
     def place(counts: Any) -> Any:
-        if way == "points":
-            return number[tuple(int(c) for c in counts)]  # not for arrays of counts
-        flat = np.asarray(counts).reshape(tables.A, -1)
-        found = np.array([number[tuple(column)] for column in flat.T.tolist()])
-        return found if np.ndim(counts) > 1 else found[0]
+        return number[tuple(int(c) for c in counts)]
 
     def reward(h: int, s: int, a: int, n: Any) -> Any:
-        if way == "points" and tables.load and n > 10**6:
-            return None
         return tables.R[h, s, a, n if tables.load else place(n)]
 
     def move(h: int, s: int, x: Any) -> Any:
-        return np.moveaxis(tables.P[0, s, x if tables.scores is not None else place(x)], -1, 0)
+        return tables.P[0, s, x if tables.scores is not None else place(x)]
 
     sizes: dict[str, Any] = {"agents": tables.N, "actions": tables.A, "load": tables.load, "scores": tables.scores}
     made = tacit.CountGame(reward, move, tables.rho, tables.H, weights=tables.w, **sizes)
     assert made.digest == tables.game().digest or made.scores is not None
     policy = tacit.MarkovPolicy.random(made, seed=1)
     np.testing.assert_array_equal(tacit.evaluate(made, policy).gaps, tacit.evaluate(tables.game(), policy).gaps)
-
-
-def test_array_results_are_compared_with_single_points():
-    """`counts.max()` of all vectors at once is the number of agents everywhere."""
-    game = tacit.CountGame(
-        lambda h, s, a, counts: counts.max() + 0 * counts[0],
-        lambda h, s, counts: 0,
-        [1.0],
-        1,
-        agents=3,
-        actions=2,
-    )
-    assert [game.reward(0, 0, 0, counts) for counts in ([1, 2], [2, 1], [3, 0])] == [2, 2, 3]
 
 
 def test_copies_and_digests():

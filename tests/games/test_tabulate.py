@@ -68,11 +68,6 @@ def test_wrong_functions_are_told(wrong: dict[str, Any], message: str):
         tacit.tabulate(**{**right, **wrong})
 
 
-def test_the_search_says_how_far_it_is(capsys: pytest.CaptureFixture[str]):
-    tacit.tabulate(walk, meets, start=(0, 0), actions=[2, 2], horizon=9, progress=True)
-    assert "tabulate: 16 states," in capsys.readouterr().err
-
-
 def test_where_a_search_ended_is_kept_in_a_file(tmp_path):
     game = tacit.tabulate(lambda s, a: [(1.0, s + 1)], lambda s, a: 0.0, start=0, actions=[1], horizon=3)
     game.save(tmp_path / "walk.npz")

@@ -66,9 +66,9 @@ class CountGame(ExactGame):
 
     Notes
     -----
-    Functions may take arrays (n [N], counts [A, M]) and return one number for each entry; otherwise they are called
-    point by point. `load` and `scores` are what makes games of many agents and actions fast: then all is computed from
-    distributions of single sums, O(N²·log N) at each state, else from those of all counts, O(N^A·log N).
+    A function is called once for each point of its table. `load` and `scores` are what makes games of many agents and
+    actions fast: then all is computed from distributions of single sums, O(N²·log N) at each state, else from those of
+    all counts, O(N^A·log N).
 
     Examples
     --------

@@ -1,9 +1,4 @@
-"""Rewards and transitions of a counting game, arrays or functions, as tables over statistics of the counts.
-
-A function is called with arrays of all points where it takes them, else point by point. What it returns for arrays is
-compared with what it returns for some single points, since code written for one point (`max(counts)`, `if n > 3`) may
-accept an array and mean something else.
-"""
+"""Rewards and transitions of a counting game, arrays or functions, as tables over statistics of the counts."""
 
 from __future__ import annotations
 
@@ -17,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, memory
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, brief, sentence
 from tacit.core.memory import lock
 from tacit.core.types import FloatArray, IntArray
 
@@ -27,7 +22,7 @@ if TYPE_CHECKING:
 ArrayOrFunction = npt.ArrayLike | Callable[..., Any]
 
 #: Calls of a function that makes tables, at most: they take a minute or two.
-_CALLS = 2_000_000
+_CALLS = 10_000_000
 
 
 class Statistic(NamedTuple):
@@ -88,7 +83,7 @@ class CountRules:
             return step
 
         letters = f"S, A, {'N + 1' if self.load else 'M'}"
-        table = self._table("rewards", rewards, call, (S, *chosen.shape), letters, calls=S * A)
+        table = self._table("rewards", rewards, call, (S, *chosen.shape), letters, calls=S * chosen.size)
         table = np.where(chosen, table, 0.0)
         check.finite("rewards", table, ["h", "s", "a", "load" if self.load else "counts"])
         if not self.load:
@@ -123,7 +118,9 @@ class CountRules:
         def call(h: int) -> list[FloatArray]:
             return [call_function("transitions", transitions, (h, s), points, S) for s in range(S)]
 
-        probs = self._table("transitions", transitions, call, (S, number, S), f"S, {letter}, S", calls=S)
+        probs = self._table(
+            "transitions", transitions, call, (S, number, S), f"S, {letter}, S", calls=S * points.shape[-1]
+        )
         if not callable(transitions):
             probs = probs.transpose(0, 1, 3, 2)[..., possible]  # [H or 1, S, S, points]
         axes = ["h", "s", "counts" if self.scores is None else "total", "next"]
@@ -151,7 +148,7 @@ class CountRules:
         if callable(source):
             if self._steps * calls > _CALLS:
                 raise TacitError(
-                    f"{what} would be called {self._steps * calls:,} times, for each step, state and action; "
+                    f"{what} would be called {self._steps * calls:,} times, for each step, state, action and count; "
                     f"stationary=True calls it for one step, where all are the same"
                 )
             size = memory.floats(2, self._steps, *shape)
@@ -272,55 +269,27 @@ def digits(agents: int, actions: int) -> IntArray:
     return np.array([0] + [(agents + 1) ** a for a in range(actions - 1)])
 
 
-#: Points at which arrays are compared with single calls.
-_COMPARED = 12
-
-
 def call_function(what: str, function: Any, at: tuple[int, ...], points: IntArray, states: int = 0) -> FloatArray:
     """Return a function's numbers at `points` [M] or [A, M], called as function(*at, point).
 
-    With `states` = 0 a number for each point, [M]; otherwise a distribution, [S, M], from probabilities [S] or [S, M],
-    or from one next state for each point.
+    With `states` = 0 a number for each point, [M]; otherwise a distribution, [S, M], from probabilities [S] or from the
+    next state.
     """
-
-    def call(k: int) -> FloatArray:
-        point: Any = int(points[k]) if points.ndim == 1 else points[:, k].copy()
-        called = f"{what}({', '.join(str(x) for x in at)}, {brief(point if points.ndim == 1 else point.tolist())})"
+    table = np.zeros((*([states] if states else []), points.shape[-1]))
+    for k, point in enumerate(points.T):
         try:
             returned = np.asarray(function(*at, point))
         except Exception as error:  # whatever somebody's function does
-            raise TacitError(f"{called} raised {type(error).__name__}: {one_line(error, 200)}") from error
-        column = _as_table(returned[..., None], 1, states)
-        if column is None:
+            raise TacitError(f"{_call_text(what, at, point)} raised {sentence(error)}") from error
+        if states and returned.ndim == 0 and returned.dtype.kind in "iu" and 0 <= returned < states:
+            table[returned, k] = 1.0
+        elif returned.dtype.kind in "biuf" and returned.shape == table.shape[:-1]:
+            table[..., k] = returned
+        else:
             wanted = f"{states} probabilities, or a next state" if states else "a number"
-            raise TacitError(f"{called} must return {wanted}; got {brief(returned.tolist())}")
-        numbers: FloatArray = column[..., 0]
-        return numbers
-
-    def agrees(table: FloatArray, k: int) -> bool:
-        try:
-            return bool(np.array_equal(call(k), table[..., k], equal_nan=True))
-        except TacitError:  # it is written for arrays alone
-            return True
-
-    number = points.shape[-1]
-    try:
-        with np.errstate(all="ignore"):
-            table = _as_table(np.asarray(function(*at, points)), number, states)
-    except Exception:  # it is not written for arrays
-        table = None
-    some = np.unique(np.linspace(0, number - 1, _COMPARED).astype(np.int64))
-    if table is not None and all(agrees(table, k) for k in some):
-        return table
-    return np.stack([call(k) for k in range(number)], axis=-1)
+            raise TacitError(f"{_call_text(what, at, point)} must return {wanted}; got {brief(returned.tolist())}")
+    return table
 
 
-def _as_table(returned: Any, number: int, states: int) -> FloatArray | None:
-    """Return what a function returned for so many points as floats [M] or [S, M]; None where it is no such thing."""
-    if returned.dtype.kind not in "biuf":
-        return None
-    if states and returned.shape == (number,) and returned.dtype.kind in "iu":
-        inside = (returned >= 0) & (returned < states)
-        return (np.arange(states)[:, None] == returned).astype(np.float64) if inside.all() else None
-    wanted = (states, number) if states else (number,)
-    return returned.astype(np.float64) if returned.shape == wanted else None
+def _call_text(what: str, at: tuple[int, ...], point: Any) -> str:
+    return f"{what}({', '.join(str(x) for x in at)}, {brief(point.tolist())})"

@@ -20,9 +20,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tacit.core import check, memory
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.types import FloatArray
 from tacit.games.count import CountGame
-from tacit.games.count_rules import check_size
+from tacit.games.count_rules import check_size, count_vectors
 from tacit.games.exact import Successors
 from tacit.games.tabular import TabularGame, check_axes
 
@@ -66,27 +66,26 @@ def Congestion(
     damage = check.real("damage", damage, least=0)
     wear, repair = check.real("wear", wear, least=0, most=1), check.real("repair", repair, least=0, most=1)
 
-    def reward(h: int, s: int, a: int, n: IntArray) -> FloatArray:
-        slope = 1 + damage * s if a == 0 else 1.0
-        return -(a / (2 * links - 2) + slope * (n / agents))
-
-    def move(h: int, s: int, x: IntArray) -> FloatArray:
-        share = x / agents
+    share = np.arange(agents + 1) / agents
+    rewards = [
+        [-(j / (2 * links - 2) + (1 + damage * s if j == 0 else 1.0) * share) for j in range(links)]
+        for s in range(states)
+    ]
+    moves = np.zeros((states, agents + 1, states))
+    for s in range(states):
         worse = wear * share if s + 1 < states else 0 * share
         better = repair * (1 - share) * (1 - worse) if s > 0 else 0 * share
-        return np.stack(
-            [(t == s + 1) * worse + (t == s - 1) * better + (t == s) * (1 - worse - better) for t in range(states)]
-        )
-
+        for s_next, prob in ((s + 1, worse), (s - 1, better), (s, 1 - worse - better)):
+            if 0 <= s_next < states:
+                moves[s, :, s_next] = prob
     return CountGame(
-        reward,
-        move,
+        [rewards],
+        moves[None],
         [1.0] + [0.0] * (states - 1),
         horizon,
         agents=agents,
         actions=links,
         load=True,
-        stationary=True,
         scores=[1] + [0] * (links - 1),
         name="congestion",
         state_names=[f"damage {s}" for s in range(states)],
@@ -127,26 +126,19 @@ def Spectrum(
     occupied, move = check.real("occupied", occupied, least=0, most=1), check.real("move", move, least=0, most=1)
     sends = min(1.0, channels / agents)
 
-    def reward(h: int, s: int, a: int, n: IntArray) -> FloatArray:
-        powers = np.cumprod(np.append(1.0, np.full(n.max(), 1 - sends)))  # np.power differs from processor to processor
-        through: FloatArray = powers[n - 1]
-        return occupied * through if a == s else through
-
-    def wander(h: int, s: int, x: IntArray) -> FloatArray:
-        row = np.full(channels, move / (channels - 1))
-        row[s] = 1 - move
-        same: FloatArray = np.multiply.outer(row, np.ones_like(x, dtype=float))
-        return same
-
+    through = np.cumprod(np.append(1.0, np.full(agents, 1 - sends)))  # np.power differs from processor to processor
+    rewards = np.tile(np.roll(through, 1), (channels, channels, 1))  # [s, a, n], where n − 1 others are on the channel
+    rewards[range(channels), range(channels)] *= occupied
+    wander = np.full((channels, channels), move / (channels - 1))
+    np.fill_diagonal(wander, 1 - move)
     return CountGame(
-        reward,
-        wander,
+        rewards[None],
+        wander[None, :, None],
         np.full(channels, 1 / channels),
         horizon,
         agents=agents,
         actions=channels,
         load=True,
-        stationary=True,
         scores=[0] * channels,  # the licensed user minds nobody
         name="spectrum",
         state_names=[f"channel {c} taken" for c in range(channels)],
@@ -186,25 +178,21 @@ def Minority(
     shares = [check.real(f"room[{s}]", share, least=0, most=1) for s, share in enumerate(each)]
     change, states = check.real("change", change, least=0, most=1), len(shares)
 
-    def reward(h: int, s: int, a: int, n: IntArray) -> FloatArray:
-        return a * np.where(n <= shares[s] * agents, 1.0, -1.0)
-
-    def turn(h: int, s: int, x: IntArray) -> FloatArray:
-        crowded = x > shares[s] * agents
-        to = np.where(crowded, min(s + 1, states - 1), max(s - 1, 0))
-        each = np.arange(states).reshape(-1, *[1] * np.ndim(x))
-        moved: FloatArray = change * (each == to) + (1 - change) * (each == s)
-        return moved
-
+    n = np.arange(agents + 1)
+    rewards, moves = np.zeros((states, 2, agents + 1)), np.zeros((states, agents + 1, states))
+    for s, most in enumerate(shares):
+        crowded = n > most * agents
+        rewards[s, 1] = np.where(crowded, -1.0, 1.0)
+        moves[s, n, np.where(crowded, min(s + 1, states - 1), max(s - 1, 0))] = change
+        moves[s, :, s] += 1 - change
     return CountGame(
-        reward,
-        turn,
+        rewards[None],
+        moves[None],
         np.eye(states)[0],
         horizon,
         agents=agents,
         actions=2,
         load=True,
-        stationary=True,
         scores=[0, 1],
         name="minority",
         state_names=[
@@ -285,24 +273,17 @@ def Distancing(
 
 
 def _counting(agents: int, worth: FloatArray, horizon: int, penalty: float, names: list[str]) -> CountGame:
-    def reward(h: int, s: int, a: int, n: IntArray) -> FloatArray:
-        gain: FloatArray = worth[a] * n
-        return gain if s == 0 else gain - penalty
-
-    def crowding(h: int, s: int, counts: IntArray) -> IntArray:
-        crowd = counts.max(axis=0)
-        crowded: IntArray = np.asarray((2 if s == 0 else 4) * crowd > agents).astype(np.int64)
-        return crowded
-
+    crowd = count_vectors(agents, len(worth)).max(axis=1)
+    moves = np.eye(2)[np.stack([2 * crowd > agents, 4 * crowd > agents]).astype(np.int64)]  # [s, counts, s_next]
+    gain = worth[:, None] * np.arange(agents + 1)
     return CountGame(
-        reward,
-        crowding,
+        np.stack([gain, gain - penalty])[None],
+        moves[None],
         [0.5, 0.5],
         horizon,
         agents=agents,
         actions=len(worth),
         load=True,
-        stationary=True,
         name="distancing",
         state_names=["safe", "distancing"],
         action_names=names,

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.core import check, snapshots
 from tacit.core.display import Document
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, blame, brief
 from tacit.core.memory import lock
 from tacit.games.protocol import NamedGame, check_actions, check_range
 
@@ -23,8 +23,6 @@ ARGUMENTS = {
     "start": ("u",),
     "advance": ("h", "s", "actions", "u"),
     "reward": ("i", "h", "s", "actions"),
-    "decode": ("s",),
-    "encode": ("state",),
 }
 
 
@@ -48,9 +46,6 @@ class FunctionGame(NamedGame):
     params : mapping, optional
         Numbers and arrays by name. With it, each function takes one argument more, the last, and reads
         `params.cost`. Other parameters do not compile anew.
-    decode, encode : function of (s) and function of (state), optional
-        For states that are more than a number: `decode` makes of a number from 0 to S − 1 what the other functions take
-        for s, such as a tuple, and `encode` makes a number of what `start` and `advance` return.
     name, state_names, action_names, notes : optional
         For people.
 
@@ -87,8 +82,6 @@ class FunctionGame(NamedGame):
         horizon: int,
         reward_range: tuple[float, float],
         params: Mapping[str, Any] | None = None,
-        decode: Callable[..., Any] | None = None,
-        encode: Callable[..., Any] | None = None,
         name: str | None = None,
         state_names: Sequence[str] | None = None,
         action_names: Sequence[Sequence[str]] | None = None,
@@ -101,27 +94,18 @@ class FunctionGame(NamedGame):
         self.reward_range = check.interval("reward_range", reward_range)
         check_range(self.reward_range, self.horizon)
         self.params = _check_params(params)
-        self.written: Functions = {"start": start, "advance": advance, "reward": reward}
-        if (decode is None) != (encode is None):
-            raise TacitError("decode and encode come together: one makes a state of a number, the other takes it back")
-        both = {} if decode is None else {"decode": decode, "encode": encode}
-        self._every: dict[str, Any] = {**both, **self.written}
-        for what, function in self._every.items():
+        self.written: dict[str, Any] = {"start": start, "advance": advance, "reward": reward}
+        for what, function in self.written.items():
             _check_signature(what, function, self.params is not None)
-        if decode is not None:
-            check_inverse(decode, encode, self.states, self._given)
         self._copy_functions()
         self._describe(name, state_names, action_names, notes)
         self._check_calls()
 
     def _copy_functions(self) -> None:
         """Copy the functions, which read for good what holds now; `copies` are those that they call too."""
-        functions = self.written
-        if "decode" in self._every:
-            functions = over_numbers(self._every, params=self.params is not None)
-        plain: list[Any] = [getattr(function, "py_func", function) for function in functions.values()]
+        plain: list[Any] = [getattr(function, "py_func", function) for function in self.written.values()]
         copied, self.copies = snapshots.copy_functions(plain)
-        self.functions: Functions = dict(zip(functions, copied, strict=True))
+        self.functions: dict[str, Any] = dict(zip(self.written, copied, strict=True))
 
     def __getstate__(self) -> tuple[dict[str, Any], str]:
         state = {key: value for key, value in self.__dict__.items() if key not in ("functions", "copies")}
@@ -166,35 +150,19 @@ class FunctionGame(NamedGame):
         for what, arguments in (("start", (0.5,)), ("advance", (0, 0, actions, 0.5)), ("reward", (0, 0, 0, actions))):
             if what == "advance" and self.horizon == 1:
                 continue
-            function = self.functions[what]
-            returns = "encode" if "encode" in self._every and what != "reward" else what
-            which = f"{returns} ({where(self._every[returns])})"
-            try:
-                found = function(*arguments, *self._given)
-            except Exception as error:  # whatever somebody's function does
-                which = _whose(error, self._every, what)
-                raise TacitError(f"{which} raised {type(error).__name__}: {one_line(error, 200)}") from error
-            number = np.asarray(found)
+            called = f"{what} ({where(self.written[what])})"
+            with blame(f"{called} failed"):
+                returned = self.functions[what](*arguments, *self._given)
+            number = np.asarray(returned)
             if number.ndim or number.dtype.kind not in ("biuf" if what == "reward" else "biu"):
-                wanted = (
-                    "a reward is a number" if what == "reward" else f"a state is a whole number to {self.states - 1}"
-                )
-                raise TacitError(f"{which} returned {brief(found)}; {wanted}")
+                wanted = "a number" if what == "reward" else f"a whole number from 0 to {self.states - 1}"
+                raise TacitError(f"{called} must return {wanted}; got {brief(returned)}")
 
     def show(self, **options: Any) -> Document:
         """Show the sizes; rewards and transitions are functions, which are not listed."""
         from tacit.games.showing import show_sizes
 
         return show_sizes(self, "rewards and transitions are functions, so they are not listed")
-
-
-def _whose(error: BaseException, functions: Mapping[str, Any], called: str) -> str:
-    """Return in words in which of the user's functions an error arose: the innermost."""
-    found, trace = called, error.__traceback__
-    while trace is not None:
-        code, trace = trace.tb_frame.f_code, trace.tb_next
-        found = next((name for name, own in functions.items() if getattr(own, "__code__", None) is code), found)
-    return f"{found} ({where(functions[found])})"
 
 
 def where(function: Any) -> str:
@@ -227,46 +195,12 @@ def _check_params(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
         return None
     if not isinstance(params, Mapping) or not params:
         raise TacitError(f"params is {brief(params)}; it must be a mapping from names to numbers and arrays")
-    found: dict[str, Any] = {}
+    checked: dict[str, Any] = {}
     for key, value in params.items():
         if not isinstance(key, str) or not re.fullmatch(r"[A-Za-z]\w*", key):
             raise TacitError(f"params has the name {brief(key)}; names are letters, digits and underscores")
         array = np.asarray(value)
         if array.dtype.kind not in "biuf":
             raise TacitError(f"params[{key!r}] is {brief(value)}; it must be a number or an array of numbers")
-        found[key] = array.item() if array.ndim == 0 else lock(np.array(array))
-    return found
-
-
-#: States that are decoded and encoded again when a game is made, at most.
-TRIED = 10_000
-
-Functions = dict[str, Any]  # start, advance and reward
-
-
-def over_numbers(functions: Functions, *, params: bool) -> Functions:
-    """Return start, advance and reward as functions of the numbers of states."""
-    decode, encode, begin, move, pay = (functions[what] for what in ("decode", "encode", "start", "advance", "reward"))
-    if params:
-        return {
-            "start": lambda u, params: encode(begin(u, params), params),
-            "advance": lambda h, s, a, u, params: encode(move(h, decode(s, params), a, u, params), params),
-            "reward": lambda i, h, s, a, params: pay(i, h, decode(s, params), a, params),
-        }
-    return {
-        "start": lambda u: encode(begin(u)),
-        "advance": lambda h, s, a, u: encode(move(h, decode(s), a, u)),
-        "reward": lambda i, h, s, a: pay(i, h, decode(s), a),
-    }
-
-
-def check_inverse(decode: Any, encode: Any, states: int, given: tuple[Any, ...]) -> None:
-    """Raise unless `encode` takes every decoded state back to its number; of many states, some are tried."""
-    for s in range(0, states, -(-states // TRIED)):
-        try:
-            inner = decode(s, *given)
-            back = encode(inner, *given)
-        except Exception as error:  # whatever somebody's function does
-            raise TacitError(f"state {s}: decode or encode raised {type(error).__name__}: {one_line(error)}") from error
-        if back != s:
-            raise TacitError(f"decode({s}) is {brief(inner)}, and encode of that is {brief(back)}; it must be {s}")
+        checked[key] = array.item() if array.ndim == 0 else lock(np.array(array))
+    return checked

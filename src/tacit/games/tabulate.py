@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import sys
-import time
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -41,7 +39,6 @@ def tabulate(
     horizon: int | None = None,
     discount: float | None = None,
     limit: int = LIMIT,
-    progress: bool | None = None,
     name: str | None = None,
     action_names: Sequence[Sequence[str]] | None = None,
     notes: Sequence[str] = (),
@@ -68,8 +65,6 @@ def tabulate(
         Instead of a horizon: of a game without a last step, in which all states that can be reached are looked at.
     limit : int
         Most states × joint actions to look at; the search ends with an error when there are more.
-    progress : bool, optional
-        Show on stderr how far the search is; by default on a terminal.
     name, action_names, notes : optional
         For people, as in TabularGame. States are named as `str` shows them, if no two look the same.
     picture : function of a state, optional
@@ -101,9 +96,8 @@ def tabulate(
     limit = check.integer("limit", limit, least=1)
     for what, function in (("transition", transition), ("reward", reward)):
         check.function(what, function, needed=True)
-    progress = sys.stderr.isatty() if progress is None else check.flag("progress", progress)
     steps = steps if discount is None else _ENDLESS
-    search = StateSearch(transition, reward, sizes, steps, limit=limit, progress=progress)
+    search = StateSearch(transition, reward, sizes, steps, limit=limit)
     if discount is not None and search.timed:
         raise TacitError("transition and reward must not take a step: a discounted game is the same at every step")
     first, initial = _first(start)
@@ -152,7 +146,7 @@ def tabulate_steps(
             total = [so_far + prob * one for so_far, one in zip(total, paid, strict=True)]
         return total
 
-    return tabulate(transition, reward, actions=actions, progress=False, **more)
+    return tabulate(transition, reward, actions=actions, **more)
 
 
 def _takes_step(what: str, function: Callable[..., Any]) -> bool:
@@ -200,12 +194,11 @@ class StateSearch:
         horizon: int,
         *,
         limit: int,
-        progress: bool,
     ) -> None:
         self._transition, self._timed_transition = transition, _takes_step("transition", transition)
         self._reward, self._timed_reward = reward, _takes_step("reward", reward)
         self.timed = self._timed_transition or self._timed_reward
-        self._sizes, self._horizon, self._limit, self._progress = sizes, horizon, limit, progress
+        self._sizes, self._horizon, self._limit = sizes, horizon, limit
         self._joint = list(itertools.product(*map(range, sizes)))
         self.states: list[Hashable] = []
         self.edge = 0
@@ -216,23 +209,18 @@ class StateSearch:
 
     def run(self, first: list[Any]) -> None:
         """Expand all states that can be reached: once, or where the step matters at each step."""
-        level, shown_at = {self._number(state) for state in first}, time.monotonic()
+        level = {self._number(state) for state in first}
         for step in range(self._horizon):
             begin, last = len(self._state), step == self._horizon - 1
             self.edge = len(level) if last and not self.timed else 0
             for s in sorted(level):
                 self._check_limit(step)
                 self._expand(s, step, last=last)
-                if self._progress and time.monotonic() - shown_at > 0.2:
-                    shown_at = time.monotonic()
-                    print(f"\rtabulate: {s + 1:,} of {len(self.states):,} states", end="", file=sys.stderr)
             level = set(self._state[begin:])
             if not self.timed:  # those that were reached before have the first numbers
                 level = {s for s in level if s >= len(self._expanded)}
             if not level:
                 break
-        if self._progress:
-            print(f"\rtabulate: {len(self.states):,} states, {len(self._state):,} transitions", file=sys.stderr)
 
     def _check_limit(self, step: int) -> None:
         steps = self._horizon if self.timed else 1

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.games.matrix import matrix_game
-from tacit.games.showing import Image, draw_chocolate, draw_piles, draw_robots, draw_soccer, draw_wrestler
+from tacit.games.showing import draw_soccer
 from tacit.games.tabular import TabularGame
 from tacit.games.tabulate import Against, Collect, Objective, PayAt, Reach, objective_game, tabulate_steps
 
@@ -102,7 +102,6 @@ def oshi_zumo(*, coins: int = 5, size: int = 2, least: int = 1) -> TabularGame:
         horizon=2 * coins,
         name="oshi-zumo",
         action_names=[[f"bid {a}" for a in range(coins + 1)]] * 2,
-        picture=partial(draw_wrestler, coins=coins, size=size),
     )
 
 
@@ -220,7 +219,7 @@ def piglet(*, goal: int = 2, horizon: int = 150) -> TabularGame:
     )
 
 
-def _turns(name: str, start: Any, moves: Any, most: int, horizon: int, picture: Callable[[Any], Image]) -> TabularGame:
+def _turns(name: str, start: Any, moves: Any, most: int, horizon: int) -> TabularGame:
     """Make a game of two who move in turn by `moves(position)`; who cannot move loses 1 to the other."""
     choices = cache(moves)
 
@@ -230,14 +229,7 @@ def _turns(name: str, start: Any, moves: Any, most: int, horizon: int, picture: 
         after = options[joint[who]] if joint[who] < len(options) else options[0]
         return [(1.0, (1 - who, after), NOTHING) if choices(after) else (1.0, None, _won(1 - 2 * who))]
 
-    return tabulate_steps(
-        step,
-        start=(0, start),
-        actions=[most, most],
-        horizon=horizon,
-        name=name,
-        picture=picture,
-    )
+    return tabulate_steps(step, start=(0, start), actions=[most, most], horizon=horizon, name=name)
 
 
 def nim(*, piles: Sequence[int] = (1, 2, 3)) -> TabularGame:
@@ -252,9 +244,7 @@ def nim(*, piles: Sequence[int] = (1, 2, 3)) -> TabularGame:
         return sorted(positions)
 
     first = tuple(sorted(piles))
-    return _turns(
-        "nim-" + "-".join(map(str, first)), first, moves, sum(first), sum(first), partial(draw_piles, piles=first)
-    )
+    return _turns("nim-" + "-".join(map(str, first)), first, moves, sum(first), sum(first))
 
 
 def wythoff(*, piles: tuple[int, int] = (3, 5)) -> TabularGame:
@@ -267,9 +257,7 @@ def wythoff(*, piles: tuple[int, int] = (3, 5)) -> TabularGame:
         return sorted({(min(one), max(one)) for one in positions})
 
     most = sum(piles) + min(piles)
-    first = tuple(sorted(piles))
-    picture = partial(draw_piles, piles=first)
-    return _turns(f"wythoff-{piles[0]}-{piles[1]}", first, moves, most, sum(piles), picture)
+    return _turns(f"wythoff-{piles[0]}-{piles[1]}", tuple(sorted(piles)), moves, most, sum(piles))
 
 
 def chomp(*, rows: int = 2, columns: int = 3) -> TabularGame:
@@ -283,8 +271,7 @@ def chomp(*, rows: int = 2, columns: int = 3) -> TabularGame:
                     positions.add((*position[:k], *(min(one, left) for one in position[k:])))
         return sorted(positions)
 
-    picture = partial(draw_chocolate, rows=rows, columns=columns)
-    return _turns(f"chomp-{rows}-{columns}", (columns,) * rows, moves, rows * columns - 1, rows * columns, picture)
+    return _turns(f"chomp-{rows}-{columns}", (columns,) * rows, moves, rows * columns - 1, rows * columns)
 
 
 def tree(root: Any, *, name: str) -> TabularGame:
@@ -513,7 +500,6 @@ def robots(*, size: int = 5, slip: float = 0.1, steps: int = 5) -> TabularGame:
         (goal, Against(goal)),
         initial=((0, 0), (top, top)),
         actions=(3, 3),
-        picture=partial(draw_robots, size=size),
     )
 
 
