@@ -1,8 +1,8 @@
 """Team games in the .dpomdp format of the MADP toolbox, read and written.
 
 A file gives agents, discount, values, states, start, actions and observations in this order, once each, and then any
-number of T (transitions), O (observations) and R (rewards). Read beyond the toolbox's own grammar are: names in quotes,
-names of agents in place of their number, `start` after the observations or with its vector or `uniform` on the same
+number of T (transitions), O (observations) and R (rewards). Read beyond the toolbox's own grammar are: names of agents
+in place of their number, `start` after the observations or with its vector or `uniform` on the same
 line, `R: joint action : state : reward`, empty lines, tabs and CRLF.
 
 Later entries of T and O overwrite earlier ones. Rows that sum to 1 within 1e-4 are taken, since published files round
@@ -18,12 +18,13 @@ before anything large is allocated.
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import re
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,18 +57,16 @@ class Lines:
 
     def __init__(self, path: Path) -> None:
         self.line = 0
-        self._text, self._begin = files.read_utf8(path), 0
+        self._lines = io.StringIO(files.read_utf8(path))
 
     def next(self) -> str | None:
         """Return the next line that is not empty, or None at the end."""
-        while self._begin < len(self._text):
-            end = self._text.find("\n", self._begin)
-            end = len(self._text) if end < 0 else end
-            content = self._text[self._begin : end].partition("#")[0].strip()
-            self.line, self._begin = self.line + 1, end + 1
+        for line in self._lines:
+            self.line += 1
+            content = line.partition("#")[0].strip()
+            if len(content) > CHARACTERS:
+                memory.require(PER_CHARACTER * len(content), f"a line of {len(content)} characters")
             if content:
-                if len(content) > CHARACTERS:
-                    memory.require(PER_CHARACTER * len(content), f"a line of {len(content)} characters")
                 return content
         return None
 
@@ -81,26 +80,14 @@ class Lines:
 
 # a line as words and numbers ------------------------------------------------------------------------------------------
 
-_WORDS = re.compile(r'"([^"]*)"|(:)|([^\s:"]+)')
-
 
 def split_fields(line: str) -> list[list[str]]:
-    """Split a line at its colons into lists of words; names may be in quotes, which are taken off.
+    """Split a line at its colons into lists of words.
 
-    >>> split_fields('T: listen "open left" : 0 :')
-    [['T'], ['listen', 'open left'], ['0'], []]
+    >>> split_fields("T: listen open-left : 0 :")
+    [['T'], ['listen', 'open-left'], ['0'], []]
     """
-    if '"' not in line:
-        return [part.split() for part in line.split(":")]
-    if line.count('"') % 2:
-        raise TacitError(f"a quote is not closed in {brief(line)}")
-    parts: list[list[str]] = [[]]
-    for quoted, colon, bare in _WORDS.findall(line):
-        if colon:
-            parts.append([])
-        else:
-            parts[-1].append(bare or quoted)
-    return parts
+    return [part.split() for part in line.split(":")]
 
 
 def _number(word: str) -> float:
@@ -118,21 +105,13 @@ def _probability(word: str, what: str = "probability") -> float:
     return value
 
 
-def _numbers(line: str, count: int, what: str) -> list[float]:
-    """Return the finite numbers of a line, which must be `count`."""
+def _numbers(line: str, count: int, what: str, read: Callable[[str], float]) -> list[float]:
+    """Return the numbers of a line, which must be `count`."""
     words = line.split()
     if len(words) != count:
         content = f"has {len(words)} numbers" if len(words) > 1 else f"is {brief(line)}"
         raise TacitError(f"{what} {content}; it must have {count} numbers, on one line")
-    return [_number(word) for word in words]
-
-
-def _probabilities(line: str, count: int, what: str) -> list[float]:
-    values = _numbers(line, count, what)
-    for value, word in zip(values, line.split(), strict=True):
-        if not 0 <= value <= 1:
-            raise TacitError(f"{what} has the probability {brief(word)}, which is not from 0 to 1")
-    return values
+    return [read(word) for word in words]
 
 
 # states, actions and observations by index or name --------------------------------------------------------------------
@@ -162,45 +141,39 @@ class Labels:
             raise TacitError(f"{brief(word)} is none of the {self.what}; known: {labels}")
         return self._indices[word]
 
-    def select(self, words: Sequence[str]) -> Sequence[int]:
-        """Return the indices that one word stands for: one, or all of them for `*`."""
-        if len(words) != 1:
-            raise TacitError(f"{brief(' '.join(words))} stands where one of the {self.what} must")
-        return range(self.count) if words[0] == "*" else (self.index(words[0]),)
-
 
 class JointLabels:
-    """Tuples of one thing for each agent; the joint index is row-major, the last agent's runs fastest."""
+    """Tuples of labels, of all agents or of the state alone; the joint index is row-major, the last runs fastest."""
 
-    def __init__(self, what: str, agents: Sequence[Labels]) -> None:
-        self.what, self.agents = what, agents
-        self.count = math.prod(labels.count for labels in agents)
+    def __init__(self, what: str, parts: Sequence[Labels]) -> None:
+        self.what, self.parts = what, parts
+        self.count = math.prod(labels.count for labels in parts)
         if self.count > MOST:
             raise TacitError(f"there are about 1e{len(str(self.count)) - 1} {what}; {MOST:.0e} is the most")
 
     def select(self, words: Sequence[str]) -> Sequence[int]:
-        """Return the joint indices of words: one for each agent, or one joint index, or one `*`."""
+        """Return the joint indices of words: one for each part, or one joint index, or one `*`."""
         if self.covers(words):
             return range(self.count)
-        if len(words) == 1 and _is_index(words[0]) and len(self.agents) > 1:
+        if len(words) == 1 and _is_index(words[0]) and len(self.parts) > 1:
             return (_check_index(words[0], self.count, self.what),)
-        if len(words) != len(self.agents):
-            raise TacitError(
-                f"{brief(' '.join(words))} is none of the {self.what}: one part for each of {len(self.agents)} agents, "
-                f"one joint index, or *"
-            )
-        parts = [labels.select([word]) for word, labels in zip(words, self.agents, strict=True)]
-        size = math.prod(map(len, parts))
+        if len(words) != len(self.parts):
+            forms = f"one part for each of {len(self.parts)} agents, one joint index, or *"
+            ways = "one word" if len(self.parts) == 1 else forms
+            raise TacitError(f"{brief(' '.join(words))} is none of the {self.what}: {ways}")
+        pairs = zip(words, self.parts, strict=True)
+        chosen = [range(labels.count) if word == "*" else (labels.index(word),) for word, labels in pairs]
+        size = math.prod(map(len, chosen))
         if size > 1:
             memory.require(PER_INDEX * size, f"the {size} {self.what} {brief(' '.join(words))}")
         indices = [0]
-        for part, labels in zip(parts, self.agents, strict=True):
+        for part, labels in zip(chosen, self.parts, strict=True):
             indices = [before * labels.count + k for before in indices for k in part]
         return indices
 
     def covers(self, words: Sequence[str]) -> bool:
-        """Tell whether the words stand for everything: `*`, or `*` for each agent."""
-        return len(words) in (1, len(self.agents)) and all(word == "*" for word in words)
+        """Return whether the words stand for everything: `*`, or `*` for each part."""
+        return len(words) in (1, len(self.parts)) and all(word == "*" for word in words)
 
 
 def _is_index(word: str) -> bool:
@@ -220,9 +193,9 @@ def _check_names(what: str, words: Sequence[str]) -> tuple[str, ...]:
     for word in words:
         if not word[:1].isalpha():
             raise TacitError(f"{brief(word)} is no name for one of the {what}; a name begins with a letter")
-    if len(set(words)) != len(words):
-        twice = Counter(words).most_common(1)[0][0]
-        raise TacitError(f"the {what} have the name {brief(twice)} twice")
+    name, times = Counter(words).most_common(1)[0]
+    if times > 1:
+        raise TacitError(f"the {what} have the name {brief(name)} twice")
     return tuple(words)
 
 
@@ -234,7 +207,7 @@ class Preamble(NamedTuple):
 
     discount: float
     cost: bool  # values are costs, to be negated
-    states: Labels
+    states: JointLabels
     actions: JointLabels
     observations: JointLabels
     initial: FloatArray  # [S]
@@ -244,6 +217,11 @@ class Preamble(NamedTuple):
         """Number of pairs of a state and a joint action."""
         return self.states.count * self.actions.count
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Each agent's number of actions."""
+        return tuple(labels.count for labels in self.actions.parts)
+
     def select_rows(self, joint: list[str], state: list[str]) -> list[int]:
         """Return the rows s·J + joint of the joint actions and states that words stand for."""
         joints = self.actions.select(joint)
@@ -252,7 +230,7 @@ class Preamble(NamedTuple):
     def name_row(self, row: int) -> str:
         """Return a row for people."""
         s, joint = divmod(row, self.actions.count)
-        actions = np.unravel_index(joint, [labels.count for labels in self.actions.agents])
+        actions = np.unravel_index(joint, self.sizes)
         return f"[s={s}, joint=({', '.join(str(a) for a in actions)})]"
 
 
@@ -260,9 +238,9 @@ def _read_preamble(lines: Lines) -> Preamble:
     """Read the preamble; `start` may also stand after the observations."""
     agents = Labels("agents", _entry(lines, "agents")).count
     check_axes(agents)
-    discount = _probability(_one(_entry(lines, "discount"), "discount"), "discount")
-    values = check.choice("values", _one(_entry(lines, "values"), "values"), ["reward", "cost"])
-    states = Labels("states", _entry(lines, "states"))
+    discount = _probability(_one(lines, "discount"), "discount")
+    values = check.choice("values", _one(lines, "values"), ["reward", "cost"])
+    states = JointLabels("states", [Labels("states", _entry(lines, "states"))])
     initial = None
     line = lines.expect('"start:" or "actions:"')
     if _key(line).startswith("start"):
@@ -299,7 +277,8 @@ def _after(line: str, key: str) -> list[str]:
     return parts[1]
 
 
-def _one(words: list[str], key: str) -> str:
+def _one(lines: Lines, key: str) -> str:
+    words = _entry(lines, key)
     if len(words) != 1:
         raise TacitError(f'"{key}:" has {brief(" ".join(words))}; it must have one word')
     return words[0]
@@ -320,7 +299,7 @@ def _read_joint(line: str, lines: Lines, key: str, agents: int) -> JointLabels:
     return JointLabels(f"joint {key}", each)
 
 
-def _read_start(line: str, lines: Lines, states: Labels) -> FloatArray:
+def _read_start(line: str, lines: Lines, states: JointLabels) -> FloatArray:
     """Read the distribution of the first state in one of its forms."""
     memory.require(memory.floats(3, states.count), f"a distribution over {states.count} states")
     key = _key(line)
@@ -333,15 +312,15 @@ def _read_start(line: str, lines: Lines, states: Labels) -> FloatArray:
         return _subset(words, states, exclude=False)
     if words == ["uniform"]:
         return np.full(states.count, 1 / states.count)
-    probs = np.array(_probabilities(" ".join(words), states.count, "the start"))
+    probs = np.array(_numbers(" ".join(words), states.count, "the start", _probability))
     total = probs.sum()
     if abs(total - 1) > SUM_TOLERANCE:
         raise TacitError(f"the start sums to {total:.12g}; it must sum to 1 (±{SUM_TOLERANCE:g})")
     return probs if abs(total - 1) <= check.SUM_TOLERANCE else probs / total
 
 
-def _subset(names: list[str], states: Labels, *, exclude: bool) -> FloatArray:
-    chosen = [states.index(name) for name in names]
+def _subset(names: list[str], states: JointLabels, *, exclude: bool) -> FloatArray:
+    chosen = [states.parts[0].index(name) for name in names]
     if len(set(chosen)) != len(chosen):
         raise TacitError(f"{brief(' '.join(names))} has a state twice")
     inside = np.full(states.count, exclude)
@@ -358,7 +337,7 @@ def _subset(names: list[str], states: Labels, *, exclude: bool) -> FloatArray:
 class Distributions:
     """P(column | state, joint action): the transitions T, or the observations O after reaching a state."""
 
-    def __init__(self, name: str, preamble: Preamble, columns: Labels | JointLabels) -> None:
+    def __init__(self, name: str, preamble: Preamble, columns: JointLabels) -> None:
         self.name, self.rescaled = name, 0
         self.rows: dict[int, dict[int, float]] = {}  # probabilities by row s·J + joint, and column
         self._preamble, self._columns = preamble, columns
@@ -411,7 +390,7 @@ class Distributions:
         elif ":" in line:
             raise TacitError(f"{brief(line)} stands where a row of {count} probabilities must")
         else:
-            values = _probabilities(line, count, f"this row of {self.name}")
+            values = _numbers(line, count, f"this row of {self.name}", _probability)
             probs = {column: p for column, p in enumerate(values) if p != 0}
             self._reserve(len(rows) * len(probs))
         for row in rows:
@@ -457,7 +436,7 @@ class ExpectedReward(NamedTuple):
     rows: list[int]
     s_next: Sequence[int]
     observations: Collection[int] | None  # None: whichever is made
-    reward: float | list[float] | list[list[float]]  # or by joint observation, or by next state and joint observation
+    rewards: list[list[float]]  # [S or 1][observations or 1]
     line: int
 
 
@@ -475,22 +454,19 @@ class TeamRewards:
         """Read what follows `R:`."""
         self.is_empty = False
         head = self._preamble
+        every = range(head.observations.count)
         match fields:
             case [joint, state, [word]]:
-                self._assign(head.select_rows(joint, state), _number(word), lines.line)
+                self._assign(joint, state, word, lines)
             case [joint, state, ["*"], observation, [word]] if head.observations.covers(observation):
-                self._assign(head.select_rows(joint, state), _number(word), lines.line)
+                self._assign(joint, state, word, lines)
             case [joint, state, s_next, observation, [word]]:
                 selected = None if head.observations.covers(observation) else set(head.observations.select(observation))
-                self._add(joint, state, s_next, selected, _number(word), lines.line)
+                self._add(joint, state, s_next, selected, lines, reward=_number(word))
             case [joint, state, s_next, []]:
-                head.select_rows(joint, state), head.states.select(s_next)  # refuses unknown words on their own line
-                row = self._read_row(lines)
-                self._add(joint, state, s_next, range(head.observations.count), row, lines.line)
+                self._add(joint, state, s_next, every, lines, count=1)
             case [joint, state, []]:
-                head.select_rows(joint, state)
-                matrix = [self._read_row(lines) for _ in range(head.states.count)]
-                self._add(joint, state, ["*"], range(head.observations.count), matrix, lines.line)
+                self._add(joint, state, ["*"], every, lines, count=head.states.count)
             case _:
                 raise TacitError(
                     '"R:" is followed by "joint action : state : next state : joint observation : reward", or by the '
@@ -502,10 +478,11 @@ class TeamRewards:
         line = lines.expect(f"a row of {count} rewards")
         if ":" in line:
             raise TacitError(f"{brief(line)} stands where a row of {count} rewards must")
-        return _numbers(line, count, "this row of R")
+        return _numbers(line, count, "this row of R", _number)
 
-    def _assign(self, rows: list[int], reward: float, line: int) -> None:
-        self._value[rows], self._set[rows] = reward, line
+    def _assign(self, joint: list[str], state: list[str], word: str, lines: Lines) -> None:
+        rows = self._preamble.select_rows(joint, state)
+        self._value[rows], self._set[rows] = _number(word), lines.line
 
     def _add(
         self,
@@ -513,11 +490,15 @@ class TeamRewards:
         state: list[str],
         s_next: list[str],
         observations: Collection[int] | None,
-        reward: float | list[float] | list[list[float]],
-        line: int,
+        lines: Lines,
+        *,
+        reward: float = 0.0,
+        count: int = 0,
     ) -> None:
+        """Note an entry with one reward, or with so many rows of rewards, which follow."""
         rows, following = self._preamble.select_rows(joint, state), self._preamble.states.select(s_next)
-        self._entries.append(ExpectedReward(rows, following, observations, reward, line))
+        rewards = [self._read_row(lines) for _ in range(count)] or [[reward]]
+        self._entries.append(ExpectedReward(rows, following, observations, rewards, lines.line))
         if len(self._entries) % REWARDS == 0:
             number = len(self._entries)
             memory.require(PER_REWARD * number, f"{number} rewards that depend on the next state or the observation")
@@ -538,21 +519,17 @@ class TeamRewards:
         self, entry: ExpectedReward, row: int, following: dict[int, float], observed: dict[int, dict[int, float]]
     ) -> float:
         """Return the expectation of an entry at one row, over the next state and the observation."""
-        total, joint = 0.0, row % self._preamble.actions.count
-        for s_next in following if isinstance(entry.s_next, range) else entry.s_next:
-            p = following.get(s_next, 0.0)
-            if p == 0:
+        total, joints = 0.0, self._preamble.actions.count
+        for s_next, p in following.items():
+            if s_next not in entry.s_next:
                 continue
+            rewards = entry.rewards[s_next if len(entry.rewards) > 1 else 0]
             if entry.observations is None:
-                total += p * entry.reward  # type: ignore[operator]
+                total += p * rewards[0]
                 continue
-            probs = observed[s_next * self._preamble.actions.count + joint]
-            reward = entry.reward
-            if isinstance(reward, float):
-                total += p * reward * sum(q for o, q in probs.items() if o in entry.observations)
-                continue
-            by_observation: list[float] = reward[s_next] if isinstance(reward[0], list) else reward
-            total += p * sum(q * by_observation[o] for o, q in probs.items())
+            probs = observed[s_next * joints + row % joints]
+            paid = (q * rewards[o if len(rewards) > 1 else 0] for o, q in probs.items() if o in entry.observations)
+            total += p * sum(paid)
         return total
 
 
@@ -606,8 +583,8 @@ def load_dpomdp(path: str | os.PathLike[str], *, horizon: int | None) -> Tabular
         )
     with locate_errors(place, lines):
         transitions, rewards = _read_body(head, lines)
-    actions = head.actions.agents
-    team = (-rewards if head.cost else rewards).reshape(1, 1, head.states.count, *(labels.count for labels in actions))
+    actions = head.actions.parts
+    team = (-rewards if head.cost else rewards).reshape(1, 1, head.states.count, *head.sizes)
     with locate_errors(place):
         return TabularGame(
             Owned(transitions.successors()),
@@ -616,7 +593,7 @@ def load_dpomdp(path: str | os.PathLike[str], *, horizon: int | None) -> Tabular
             horizon,
             discount=head.discount if horizon is None else None,
             name=place.stem,
-            state_names=head.states.names,
+            state_names=head.states.parts[0].names,
             action_names=[labels.names or tuple(map(str, range(labels.count))) for labels in actions]
             if any(labels.names for labels in actions)
             else None,
