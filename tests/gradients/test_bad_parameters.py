@@ -27,8 +27,6 @@ ONE_TOO_MANY = tacit.MarkovPolicy([np.full((1, 1, 2), 0.5)] * 3)
         ("pg-storm", {"momentum": -0.1}, "momentum is -0.1"),
         ("pg-storm", {"exploration": 1.2}, "exploration is 1.2"),
         ("pg-storm", {"exploration": -0.1}, "exploration is -0.1"),
-        ("pg-storm", {"own_ratio": 2}, "own_ratio is 2"),
-        ("pg-storm", {"b": 0}, "b is 0"),
         ("pg-storm", {"start": "middle"}, "start"),
         ("pg-storm", {"start": [0.5, 0.5]}, "start is"),
         ("pg-storm", {"start": CORRELATED}, "start is MarkovPolicy(correlated"),

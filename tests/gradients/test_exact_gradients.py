@@ -55,7 +55,7 @@ def test_it_stops_at_the_tolerance():
     assert not run.interrupted
     assert run.curve["episode"][-1] == run.episodes
     longer = tacit.learn(game, "pg-exact", episodes=run.episodes - 1, eta=0.01)
-    assert longer.last_gap > 0.05  # not later than it could
+    assert longer.candidates["last"].gap > 0.05  # not later than it could
 
 
 def test_it_stops_where_the_mapping_is_small():
@@ -82,8 +82,8 @@ def test_policy_is_the_best_iterate_and_last_the_last():
     start = tacit.MarkovPolicy([[[[0.6, 0.4]]], [[[0.5, 0.5]]]])
     run = tacit.learn(game, "pg-exact", episodes=57, eta=0.1, start=start, points=57)
     assert run.gap == pytest.approx(run.curve["gap"].min())
-    assert run.last_gap == pytest.approx(run.curve["gap"][-1])
-    assert run.gap < run.last_gap
+    assert run.candidates["last"].gap == pytest.approx(run.curve["gap"][-1])
+    assert run.gap < run.candidates["last"].gap
     assert tacit.evaluate(game, run.policy).gap == pytest.approx(run.gap)
 
 
@@ -121,7 +121,7 @@ def test_natural_gradient_on_a_small_team(start: object, value: float, gap: floa
     game = tacit.games.matrix.matrix_game(TEAM)
     run = tacit.learn(game, "npg", episodes=2000, eta=10.0, start=start, points=2)
     assert policy_values(game, run.last).initial[0] == pytest.approx(value, abs=1e-6)
-    assert run.last_gap == pytest.approx(gap, abs=1e-6)
+    assert run.candidates["last"].gap == pytest.approx(gap, abs=1e-6)
 
 
 def test_natural_gradient_step():

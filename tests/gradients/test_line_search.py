@@ -64,8 +64,8 @@ def test_value_of_an_agent_is_the_value():
 @pytest.mark.parametrize("name", ["random-potential", "random-team"])
 def test_it_gets_there_where_the_theorems_step_does_not(learner: str, name: str):
     game = tacit.make(name, states=3, actions=3, horizon=4, seed=12)
-    assert tacit.learn(game, learner, episodes=60, points=1, eta="theory").last_gap > 0.3
-    assert tacit.learn(game, learner, episodes=60, points=1).last_gap < 1e-8
+    assert tacit.learn(game, learner, episodes=60, points=1, eta="theory").candidates["last"].gap > 0.3
+    assert tacit.learn(game, learner, episodes=60, points=1).candidates["last"].gap < 1e-8
 
 
 @pytest.mark.parametrize("learner", ["pg-exact", "npg"])

@@ -174,7 +174,7 @@ def _print_row(every: Equilibria, solution: Solution, rule: str) -> None:
         if all(np.allclose(mine, theirs, atol=1e-9) for mine, theirs in zip(probs, policy.probs, strict=True)):
             others = [int(j) + 1 for j in select_best(every.values, rule) if j != k]
             ties = f" (equally good: {', '.join(map(str, others[:10]))})" if others else ""
-            options.say(f"equilibrium {k + 1}, selected by {rule}{ties}:" if every.sure else f"equilibrium {k + 1}:")
+            options.say(f"equilibrium {k + 1}, selected by {rule}{ties}:")
             return
 
 
@@ -394,19 +394,13 @@ def add_theory(parser: argparse.ArgumentParser) -> None:
     options.add_game(parser)
     options.add(parser, "--epsilon EPSILON", "accuracy in the game's reward units (0.1)", 0.1)
     options.add(parser, "--confidence CONFIDENCE", "probability of failing (0.1)", 0.1)
-    options.add(
-        parser,
-        "--exploration EXPLORATION",
-        "ε̃ for which promises without hidden constants are printed (the theorem's; 0.1 where it has none)",
-        kind=float,
-    )
     options.add(parser, "--json", "print one JSON document")
 
 
 def run_theory(args: argparse.Namespace) -> int:
     """Print the promises."""
     game = options.game_of(args)
-    bounds = theory(game, epsilon=args.epsilon, confidence=args.confidence, exploration=args.exploration)
+    bounds = theory(game, epsilon=args.epsilon, confidence=args.confidence)
     if args.json:
         options.print_json({"game": args.game, **asdict(bounds)})
         return 0
@@ -435,7 +429,6 @@ def run_theory(args: argparse.Namespace) -> int:
             f"    after T: M = {storm['M']:.3g}, mean of ‖G‖² ≤ {storm['bound']:.3g}; "
             f"ε̃ costs {storm['exploration_cost']:.3g} of the gap"
         )
-    _print_explored(bounds.explored, game.horizon * (high - low))
     verdict = f"H³·S·A·span²/ε² = {bounds.lower_bound:.3g} episodes"
     options.say(f"lower bound for any algorithm on some game of this size: {verdict}")
     return 0
@@ -443,17 +436,3 @@ def run_theory(args: argparse.Namespace) -> int:
 
 def _constants(constants: dict[str, float]) -> str:
     return ", ".join(f"{key} = {constants[key]:.3g}" for key in ("sigma2", "L", "k", "w", "c"))
-
-
-def _print_explored(constants: dict[str, float], most: float) -> None:
-    """Print what holds for one ε̃, with no constant left out; no gap is larger than `most`."""
-    options.say(
-        f"  with ε̃ = {constants['exploration']:.3g} and no constant left out: D over ε̃-greedy policies = "
-        f"{constants['mismatch']:.4g} ({constants['deviating']:.4g} where one agent need not explore)"
-    )
-    options.say(f"    STORM: {_constants(constants)}; T = {constants['iterations']:.3g} episodes")
-    gap, cost = constants["gap"], constants["exploration_cost"]
-    sentence = f"nash gap of some iterate ≤ {gap:.3g} in expectation, of which ε̃ costs {cost:.3g}"
-    if gap >= most:
-        sentence += f"; no information, since no gap is above H·span = {most:.4g}"
-    options.say(f"    after T: M = {constants['M']:.3g}, mean of ‖G‖² ≤ {constants['bound']:.3g}; {sentence}")

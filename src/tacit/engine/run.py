@@ -15,7 +15,7 @@ from tacit.core import check, hooks
 from tacit.core.display import Document, Table, few_numbers
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation import deviation_table, evaluate, solve, uniform_gap
+from tacit.evaluation import deviation_table, solve, uniform_gap
 from tacit.evaluation.gaps import evaluate_returned
 from tacit.games.atlas import recommend
 from tacit.games.exact import ExactGame, as_exact
@@ -591,13 +591,6 @@ class Run:
         informative, most = self.gaps.informative, self.gaps.most
         instead = "; ".join(filter(None, [recommend(self.game, self.learner), _suggest(self.learner, self.gaps.kind)]))
         return advise(self.curve, self.gap, uniform, most, informative=informative, instead=instead)
-
-    @cached_property
-    def last_gap(self) -> float:
-        """Exact nash gap of the last iterate."""
-        if self.exact is None:
-            raise TacitError(f"{self.game!r} has no tables, so nobody knows the exact gap")
-        return evaluate(self.exact, self.last).gap
 
     def __repr__(self) -> str:
         cut, of = "", ""

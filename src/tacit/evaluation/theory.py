@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -47,10 +47,7 @@ from tacit.games.exact import check_finite, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
 
-#: ε̃ that is looked at where D is infinite and none is given.
-EXPLORATION = 0.1
-
-#: The least ε̃, and the least ε in units of the rewards' span; powers of what is smaller are no numbers.
+#: The least ε in units of the rewards' span; powers of what is smaller are no numbers.
 _LEAST = 1e-12
 
 #: Deterministic joint policies that are counted through at most.
@@ -81,12 +78,6 @@ class Theory:
         ε̃, σ², L, k, w, c (b = 1) and T as in the proof of the theorem, and after T episodes M and the bound on the mean
         of ‖G_t‖². [Mao2022, thm:storm_app, thm:finite] `exploration_cost` is what ε̃ adds to the nash gap, in the game's
         units: D·√(SH)·√(N·S·A_max²·H⁵)·ε̃. [Mao2022, lemma:gradient_map_epsilon, lemma:stationarity_implies_nash]
-    explored : mapping
-        What can be proved with no constant left out for one ε̃: the one that was given, or the theorem's, or, where D is
-        infinite and the theorem has none, 0.1. `mismatch` is D over ε̃-greedy policies, `deviating` the same where one
-        agent need not explore, which takes the place of D in what follows. `iterations` is the T for which the gradient
-        mappings add ε/2 to the nash gap; at this T there are `M` and `bound`. `gap`, ε/2 + `exploration_cost`, is what
-        some iterate then has in expectation, in the game's units: no better than the cost of ε̃, however large T is.
     lower_bound : float
         H³·S·A_max·span²/ε² episodes, for any algorithm on some game of this size. [Mao2022, app:lowerbound]
 
@@ -108,13 +99,10 @@ class Theory:
     exact_step: float
     exact_iterations: float
     storm: dict[str, float]
-    explored: dict[str, float]
     lower_bound: float
 
 
-def theory(
-    game: TabularGame, *, epsilon: float = 0.1, confidence: float = 0.1, exploration: float | None = None
-) -> Theory:
+def theory(game: TabularGame, *, epsilon: float = 0.1, confidence: float = 0.1) -> Theory:
     """Compute what the theorems promise for a game.
 
     Φ_max is at most H where all rewards are shared, and at most N·H otherwise: the agents' policies can be changed one
@@ -127,8 +115,6 @@ def theory(
         Accuracy ε, in the game's units.
     confidence : float
         The probability p with which a theorem may fail.
-    exploration : float, optional
-        ε̃ for what policy gradients are promised; the theorem's if not given.
 
     Returns
     -------
@@ -142,8 +128,6 @@ def theory(
     """
     game = with_tables(game)
     check_finite(game, "the paper's theory")
-    if exploration is not None:
-        exploration = check.real("exploration", exploration, least=_LEAST, most=1)
     p = check.real("confidence", confidence, least=0, most=1)
     if p == 0:
         raise TacitError("confidence, the probability of failing, must be positive; got 0")
@@ -157,8 +141,6 @@ def theory(
     iota_ce, K_ce = _episodes(S * A**2 * H**5 / eps**2, 2 * N * S * A * H / p)
     D = mismatch(game).D if span > 0 else 1.0  # without a span there is nothing to gain, wherever one is
     phi = H if bool(np.all(game.rewards == game.rewards[:1])) else N * H
-    storm_found = _storm(N, S, A, H, D, eps, phi, span)
-    explore = exploration or storm_found["exploration"] or EXPLORATION
     return Theory(
         epsilon=epsilon,
         confidence=p,
@@ -169,8 +151,7 @@ def theory(
         mismatch=D,
         exact_step=1 / (lipschitz(N, A, H) * (span if span > 0 else 1.0)),
         exact_iterations=32 * N * S * A * (D * D) * H**4 * phi / eps**2,
-        storm=storm_found,
-        explored=_explore(game, explore, eps, phi, span),
+        storm=_storm(N, S, A, H, D, eps, phi, span),
         lower_bound=H**3 * S * A / eps**2,
     )
 
@@ -184,51 +165,24 @@ def _episodes(factor: float, inside: float) -> tuple[float, float]:
 
 
 def _storm(N: int, S: int, A: int, H: int, D: float, eps: float, phi: float, span: float) -> dict[str, float]:
+    """Return ε̃, STORM's constants, what they promise after T iterations, and what ε̃ adds to the nash gap."""
     explore = min(math.sqrt(N) * eps / (2 * N * D * S * H**3 * A), 1.0)
     if explore < 1e-30:  # D is infinite, or its powers are no numbers any more
         undefined = dict.fromkeys(("sigma2", "L", "k", "w", "c", "M", "bound", "exploration_cost"), math.nan)
         return {"exploration": 0.0, **undefined, "iterations": math.inf}
     T = N**2.25 * D**4.5 * S**3 * A**4.5 * H**12 / eps**4.5
-    return _promise(N, S, A, H, D, explore, T, phi, span)
-
-
-def _explore(game: TabularGame, explore: float, eps: float, phi: float, span: float) -> dict[str, float]:
-    """Return what is proved for ε̃: the nash gap is at most D_ε̃·√(SH)·(2·‖G‖ + the cost of ε̃).
-
-    [Mao2022, thm:storm_app, lemma:gradient_map_epsilon, lemma:stationarity_implies_nash]
-    """
-    N, S, A, H = game.agents, game.states, max(game.actions), game.horizon
-    coefficients = mismatch(game, exploration=explore)
-    D = coefficients.deviating
-    T = storm_iterations(storm(N, A, H, explore), eps / (4 * (D * math.sqrt(S * H))), phi)
-    promise = _promise(N, S, A, H, D, explore, T, phi, span)
-    gap = (eps / 2 * span if span > 0 else 0.0) + promise["exploration_cost"]
-    return {"exploration": explore, "mismatch": coefficients.D, "deviating": D, **promise, "gap": gap}
-
-
-def _promise(
-    N: int, S: int, A: int, H: int, D: float, explore: float, T: float, phi: float, span: float
-) -> dict[str, float]:
-    """Return STORM's constants for ε̃, what they promise after T iterations, and what ε̃ adds to the nash gap."""
     constants = storm(N, A, H, explore)
+    distance = math.sqrt(N * S * A**2 * H**5) * explore  # [Mao2022, lemma:gradient_map_epsilon]
     return {
         "exploration": explore,
         **constants._asdict(),
         "iterations": T,
         **storm_bound(constants, max(T, 1.0), phi)._asdict(),
-        "exploration_cost": D * math.sqrt(S * H) * exploration_cost(N, S, A, H, explore) * span,
+        "exploration_cost": D * math.sqrt(S * H) * distance * span,
     }
 
 
 # constants of the theorems on policy gradients, for rewards in [0, 1]: learners take their steps from here
-
-
-def exploration_cost(agents: int, states: int, actions: int, horizon: int, exploration: float) -> float:
-    """Return √(N·S·A_max²·H⁵)·ε̃, what ε̃ adds to how far an iterate is from a stationary point.
-
-    [Mao2022, lemma:gradient_map_epsilon]
-    """
-    return math.sqrt(agents * states * actions**2 * horizon**5) * exploration
 
 
 class Storm(NamedTuple):
@@ -241,8 +195,8 @@ class Storm(NamedTuple):
     L: float
 
 
-def storm(agents: int, actions: int, horizon: int, exploration: float, b: float = 1.0) -> Storm:
-    """Return the constants with σ² and L as in the proof of [Mao2022, thm:finite].
+def storm(agents: int, actions: int, horizon: int, exploration: float) -> Storm:
+    """Return the constants with b = 1, and σ² and L as in the proof of [Mao2022, thm:finite].
 
     Deviations: the proof takes L from the mean-square smoothness of the estimator alone. Its Assumption 1 asks for the
     same L that the potential's gradient is Lipschitz with, so L is the larger of √(N²·A_max³·H³/ε̃³) and 4·N·A_max·H³.
@@ -251,9 +205,9 @@ def storm(agents: int, actions: int, horizon: int, exploration: float, b: float 
     estimator = math.sqrt(agents**2 * actions**3 * horizon**3 / (exploration * exploration * exploration))
     L = max(estimator, lipschitz(agents, actions, horizon))
     return Storm(
-        k=b * float(pow(sigma2, 1 / 3)) / L,
-        w=sigma2 * max((4 * b) ** 3, 2.0, (32 * b + 1 / (7 * b**2)) ** 3 / 64),
-        c=L * L * (32 + 1 / (7 * b**3)),
+        k=float(pow(sigma2, 1 / 3)) / L,
+        w=sigma2 * ((32 + 1 / 7) ** 3 / 64),
+        c=L * L * (32 + 1 / 7),
         sigma2=sigma2,
         L=L,
     )
@@ -277,22 +231,6 @@ def storm_bound(constants: Storm, iterations: float, gain: float) -> StormBound:
     return StormBound(M, M * w ** (1 / 3) / (T * k) + M * sigma2 ** (1 / 3) / (T ** (2 / 3) * k))
 
 
-def storm_iterations(constants: Storm, mapping: float, gain: float) -> float:
-    """Return the T after which the mean of ‖G_t‖² is at most `mapping`²."""
-    low, high = 0.0, 1.0
-    while storm_bound(constants, math.exp(high), gain).bound > mapping**2:
-        low, high = high, 2 * high
-        if high > 512:  # beyond floating-point numbers
-            return math.inf
-    for _ in range(100):
-        middle = (low + high) / 2
-        if storm_bound(constants, math.exp(middle), gain).bound > mapping**2:
-            low = middle
-        else:
-            high = middle
-    return math.exp(high)
-
-
 # mismatch and smoothness
 
 
@@ -312,10 +250,6 @@ class Mismatch:
         Policies that attain them: deterministic ones, mixed with the exploration.
     exploration : float
         ε̃ of the policies that count.
-    deviating : float
-        The same ratio where in the numerator one agent at a time need not explore. Gradient domination at an ε̃-greedy
-        policy compares it with its best deviations, so this is what takes the place of D there; without exploration it
-        is D. [Mao2022, lemma:gradient_domination]
 
     Examples
     --------
@@ -333,7 +267,6 @@ class Mismatch:
     most_policy: MarkovPolicy
     least_policy: MarkovPolicy
     exploration: float
-    deviating: float
 
 
 def mismatch(game: TabularGame, *, exploration: float = 0.0) -> Mismatch:
@@ -358,17 +291,12 @@ def mismatch(game: TabularGame, *, exploration: float = 0.0) -> Mismatch:
     """
     game = with_tables(game)
     explore = check.real("exploration", exploration, least=0, most=1)
-    everybody = [explore] * game.agents
-    most, least = _reach(game, np.max, everybody), _reach(game, np.min, everybody)
+    most, least = _reach(game, np.max, explore), _reach(game, np.min, explore)
     ratio = _ratio(most, least)
     if np.isinf(ratio.max()):  # of the places that can be avoided, the one that is reached most surely
         h, s = (int(k) for k in np.unravel_index(int(np.where(np.isinf(ratio), most, -1.0).argmax()), ratio.shape))
     else:
         h, s = (int(k) for k in np.unravel_index(int(ratio.argmax()), ratio.shape))
-    deviating = ratio.max()
-    for i in range(game.agents if explore > 0 else 0):
-        alone = [0.0 if j == i else explore for j in range(game.agents)]
-        deviating = max(deviating, _ratio(_reach(game, np.max, alone), least).max())
     return Mismatch(
         D=float(ratio[h, s]),
         step=h,
@@ -378,7 +306,6 @@ def mismatch(game: TabularGame, *, exploration: float = 0.0) -> Mismatch:
         most_policy=_policy(game, h, s, np.argmax, explore),
         least_policy=_policy(game, h, s, np.argmin, explore),
         exploration=explore,
-        deviating=float(deviating),
     )
 
 
@@ -388,7 +315,7 @@ def _ratio(most: FloatArray, least: FloatArray) -> FloatArray:
     return ratio
 
 
-def _reach(game: TabularGame, best: Callable[..., Any], explore: Sequence[float]) -> FloatArray:
+def _reach(game: TabularGame, best: Callable[..., Any], explore: float) -> FloatArray:
     """Return the best probability of being in s at step h, [H, S]; `best` is np.max or np.min."""
     H, S = game.horizon, game.states
     memory.require(memory.floats(2, S, S, game.joint_actions), "the table of all states to be reached")
@@ -409,19 +336,18 @@ def _reach(game: TabularGame, best: Callable[..., Any], explore: Sequence[float]
     return reach
 
 
-def _visits(game: TabularGame, targets: FloatArray, best: Callable[..., Any], explore: Sequence[float]) -> FloatArray:
+def _visits(game: TabularGame, targets: FloatArray, best: Callable[..., Any], explore: float) -> FloatArray:
     """Return the best expected number of visits, discounted, from each state to each of the `targets` [T, S]."""
     return iterate(
         lambda visits: targets + best(_ahead(game, 0, visits, explore), axis=2), targets, 1e-13 / game.effective_horizon
     )
 
 
-def _ahead(game: TabularGame, h: int, prob: FloatArray, explore: Sequence[float]) -> FloatArray:
-    """Return the chances after each joint choice at step h, [targets, S, J], when agents explore with `explore`."""
+def _ahead(game: TabularGame, h: int, prob: FloatArray, explore: float) -> FloatArray:
+    """Return the chances after each joint choice at step h, [targets, S, J], when agents explore with ε̃."""
     ahead = game.expect(h, prob)
-    for i, share in enumerate(explore):
-        if share > 0:
-            ahead = (1 - share) * ahead + share * ahead.mean(axis=2 + i, keepdims=True)
+    for i in range(game.agents if explore > 0 else 0):
+        ahead = (1 - explore) * ahead + explore * ahead.mean(axis=2 + i, keepdims=True)
     return ahead.reshape(len(prob), game.states, -1)
 
 
@@ -432,10 +358,10 @@ def _policy(game: TabularGame, step: int, state: int, choose: Callable[..., Any]
     every = np.arange(game.states)
     if game.discount is not None:
         best = np.max if choose is np.argmax else np.min
-        prob = _visits(game, prob, best, [explore] * game.agents)
-        choices[0] = choose(_ahead(game, 0, prob, [explore] * game.agents)[0], axis=1)
+        prob = _visits(game, prob, best, explore)
+        choices[0] = choose(_ahead(game, 0, prob, explore)[0], axis=1)
     for h in reversed(range(step)):
-        ahead = _ahead(game, h, prob, [explore] * game.agents)[0]
+        ahead = _ahead(game, h, prob, explore)[0]
         choices[h] = choose(ahead, axis=1)
         prob = ahead[every, choices[h]][None]
     greedy = MarkovPolicy.deterministic(np.unravel_index(choices, game.actions), game.actions)

@@ -91,11 +91,7 @@ class NPG(ExactLearner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        return {
-            "eta": self._step(world),
-            "gradient": self.gradient,
-            **({} if self.steps is None else {"steps": self.steps}),
-        }
+        return {**super().params(world), "eta": self._step(world)}
 
     def _step(self, world: World) -> float | str:
         if self.eta == "theory":

@@ -76,8 +76,7 @@ class PGExact(ExactLearner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        eta = theory_step(world) if self.eta == "theory" else self.eta
-        return {"eta": eta, "tolerance": self.tolerance, "mapping_tolerance": self.mapping_tolerance}
+        return {**super().params(world), "eta": theory_step(world) if self.eta == "theory" else self.eta}
 
     def ascend(self, policy: MarkovPolicy, gradient: Gradient, eta: float) -> tuple[MarkovPolicy, float]:
         """Take one step of every agent; return the new policy and the norm of the gradient mapping."""

@@ -81,13 +81,7 @@ class UCB(Learner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        return {
-            "bonus": self.bonus,
-            "reference": self.reference,
-            "confidence": self.confidence,
-            "iota": self._iota,
-            **({} if self.steps is None else {"steps": self.steps}),
-        }
+        return {**super().params(world), "iota": self._iota}
 
     @property
     def _iota(self) -> float:
