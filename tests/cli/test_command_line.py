@@ -50,7 +50,7 @@ WRONG = {
     "too long a game": ["solve", "good-state", "--game-set", f"horizon={10**15}"],
     "too many agents": ["solve", "random-team", "--game-set", "agents=70", "--game-set", "actions=1"],
     "missing option value": ["solve", "good-state", "--game-set"],
-    "no such rule": ["solve", "chicken", "nash", "--select", "best"],
+    "no such rule": ["solve", "chicken", "nash", "--objective", "best"],
     "no such file": ["solve", "missing.npz"],
     "no such file with a newline": ["solve", "miss\ning.npz"],
     "no such file with a null": ["solve", "miss\0ing.npz"],
@@ -175,7 +175,7 @@ def test_solve_for_people(capsys: pytest.CaptureFixture[str]):
 def test_values_name_the_row_that_they_are_of(capsys: pytest.CaptureFixture[str]):
     assert main(["solve", "battle-of-the-sexes", "nash"]) == 0
     assert "equilibrium 1, selected by welfare (equally good: 3):" in capsys.readouterr().out
-    assert main(["solve", "chicken", "nash", "--select", "agent:0"]) == 0
+    assert main(["solve", "chicken", "nash", "--objective", "agent:0"]) == 0
     assert "equilibrium 3, selected by agent:0:\nagent 0: value 7.000000" in capsys.readouterr().out
 
 

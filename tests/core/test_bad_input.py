@@ -204,7 +204,7 @@ WRONG_KINDS = {
     "count_vectors of too many": lambda: tacit.games.count_vectors(10**5, 10**5),
     "compare": lambda: tacit.compare(CHICKEN, ["npg"], episodes=5, progress="x"),
     "learn progress": lambda: tacit.learn(CHICKEN, "npg", episodes=5, progress="x"),
-    "solve select": lambda: tacit.solve(CHICKEN, "nash", select=np.ones(2)),
+    "solve objective of nash": lambda: tacit.solve(CHICKEN, "nash", objective=np.ones(2)),
     "solve progress": lambda: tacit.solve(CHICKEN, "nash", progress=3),
     "Experiment": lambda: tacit.Experiment("x", 5, ("chicken",), ("npg",), scripts=3),
     "TabularGame": lambda: tacit.TabularGame(np.ones((1, 1, 2, 1)), [[[[1, 0]]]], 0, 1, action_names=range(3)),

@@ -308,7 +308,7 @@ def test_what_needs_a_horizon_says_so():
     for ask in (tacit.theory, tacit.smoothness):
         with pytest.raises(tacit.TacitError, match="must have a horizon"):
             ask(game)
-    with pytest.raises(tacit.TacitError, match="select must be"):
-        tacit.solve(game, "nash", select="first")
+    with pytest.raises(tacit.TacitError, match="objective must be"):
+        tacit.solve(game, "nash", objective="first")
     with pytest.raises(tacit.TacitError, match="does not fit"):
         tacit.evaluate(game, tacit.MarkovPolicy([np.full((2, 4, a), 1 / a) for a in (3, 2)]))

@@ -148,11 +148,11 @@ def test_markov_games_backwards():
     game = tacit.make("random-general-sum", seed=4, horizon=3, states=3)
     worth = {}
     for rule in ("welfare", "first", "agent:0"):
-        found = tacit.solve(game, "nash", select=rule)
+        found = tacit.solve(game, "nash", objective=rule)
         assert tacit.evaluate(game, found.policy).gap < 1e-9
         assert rule in found.method
         worth[rule] = found.values
-    last = tacit.solve(tacit.make("chicken"), "nash", select="agent:1")
+    last = tacit.solve(tacit.make("chicken"), "nash", objective="agent:1")
     np.testing.assert_allclose(last.values, [2, 7], atol=1e-9)
 
 
@@ -178,7 +178,7 @@ def test_commands(capsys: pytest.CaptureFixture[str]):
     assert found["equilibria"][0]["agents"] == [{"cooperate": 0, "defect": 1}] * 2
     assert main(["solve", "chicken", "ce", "--objective", "agent:9"]) == 2
     assert "agent from 0 to 1" in capsys.readouterr().err
-    assert main(["solve", "chicken", "nash", "--objective", "welfare"]) == 2
+    assert main(["solve", "chicken", "optimum", "--objective", "agent:0"]) == 2
 
 
 @pytest.mark.parametrize("sucker", [-3.0, -1e3, -1e6, -1e8, -1e9, -1e12])

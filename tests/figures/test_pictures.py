@@ -12,9 +12,8 @@ from scipy.optimize import linprog
 
 import tacit
 from tacit.cli.main import main
-from tacit.engine.trajectory import trajectory
 from tacit.figures import pictures
-from tacit.figures.pictures import ce_vertices, plot_policy, plot_polytope
+from tacit.figures.pictures import ce_vertices, plot_policy, plot_polytope, trajectory
 
 
 def axes_of(count: int):
@@ -87,7 +86,7 @@ def test_draw_writes_still_and_moving_pictures(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize("kind", ["field", "polytope"])
 def test_a_policy_is_drawn_without_learning(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     tacit.solve(tacit.make("chicken"), "ce").policy.save(tmp_path / "light.npz")
-    unasked = "tacit.engine.trajectory.trajectory"
+    unasked = "tacit.figures.pictures.trajectory"
     monkeypatch.setattr(unasked, lambda *_, **__: pytest.fail("something learned unasked"))
     held = ["--policy", str(tmp_path / "light.npz"), "-o", str(tmp_path / "drawn.png")]
     assert main(["draw", "chicken", kind, *held]) == 0

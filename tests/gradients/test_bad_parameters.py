@@ -37,8 +37,6 @@ ONE_TOO_MANY = tacit.MarkovPolicy([np.full((1, 1, 2), 0.5)] * 3)
         ("pg-sgd", {"eta": "theory"}, "eta is 'theory'"),
         ("pg-exact", {"eta": "fast"}, "eta"),
         ("pg-exact", {"eta": -0.1}, "eta is -0.1"),
-        ("pg-exact", {"tolerance": -1}, "tolerance is -1"),
-        ("pg-exact", {"mapping_tolerance": float("inf")}, "mapping_tolerance is inf"),
         ("pg-exact", {"start": WRONG_SIZE}, "does not fit the game"),
         ("pg-exact", {"start": 3}, "start is 3"),
         ("npg", {"gradient": "guessed"}, "gradient"),

@@ -135,29 +135,18 @@ def agent(**params: object) -> tacit.Agent:
     return made
 
 
-def test_an_agent_on_its_own_has_an_estimate_and_knows_what_a_bound_takes():
-    """Its own ι, log(2SAH/p) = 7.1, is short of log(2·N·S·A·K·H/p) = 11.2 for two agents and 30 episodes."""
+def test_an_agent_on_its_own_has_an_estimate():
+    """Its own ι is log(2SAH/p) = 7.1, of what it knows."""
     lone = agent()
     assert lone.spec.factors(lone.world, lone.world.scale)[0] == pytest.approx(math.log(2 * 2 * 3 / 0.01))
     assert 0 < lone.estimate <= 1
-    with pytest.raises(tacit.TacitError, match=r"iota is 7\.09; for 2 agents and 30 episodes the theorem needs 11\.18"):
-        lone.bound(agents=2)
-    told = agent(iota=12.0)
-    assert told.bound(agents=2, drawn=False) == min(told.estimate, 1.0)
-    assert told.bound(agents=2) == 1.0  # at its cap
-    with pytest.raises(tacit.TacitError, match="needs 13"):
-        told.bound(agents=2, actions=30)
-    with pytest.raises(tacit.TacitError, match="not the theorem's"):
-        agent(iota=20.0, bonus=0.1).bound(agents=2)
-    with pytest.raises(tacit.TacitError, match="only V-learning"):
-        tacit.agent("q-independent", states=1, actions=2, horizon=1, reward_range=(0, 1)).bound(agents=2)
     with pytest.raises(tacit.TacitError, match="only V-learning"):
         tacit.agent("q-independent", states=1, actions=2, horizon=1, reward_range=(0, 1)).estimate  # noqa: B018
 
 
 def test_before_the_first_episode_nothing_is_known():
     fresh = tacit.agent("stage-v-cce", states=2, actions=3, horizon=4, reward_range=(-1, 1), iota=20.0)
-    assert fresh.estimate == fresh.bound(agents=2) == 8
+    assert fresh.estimate == 8
 
 
 def test_the_deviation_holds_over_drawn_first_states():

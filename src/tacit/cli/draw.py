@@ -227,8 +227,8 @@ def _draw_picture(
     import matplotlib
 
     matplotlib.use("Agg")  # nothing is shown on a screen
-    from tacit.engine.trajectory import trajectory
     from tacit.figures import pictures, save_figure
+    from tacit.figures.pictures import trajectory
     from tacit.figures.style import styled
 
     if kind in ("policy", "play"):

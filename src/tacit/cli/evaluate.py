@@ -21,7 +21,7 @@ from tacit.evaluation import deviation_table, equilibria, evaluate, potential
 from tacit.evaluation.equilibria import Equilibria, enumerable
 from tacit.evaluation.gaps import APART, check_cost, seconds_to_evaluate
 from tacit.evaluation.solve import CONCEPTS, METHODS, Solution, solve
-from tacit.evaluation.stage_game import OBJECTIVES, RULES, select_best
+from tacit.evaluation.stage_game import RULES, select_best
 from tacit.evaluation.theory import theory
 from tacit.evaluation.values import largest_return
 from tacit.games.protocol import count_steps
@@ -69,7 +69,7 @@ SOLVE_EPILOG = """examples:
   tacit solve chicken ce --objective egalitarian   the one in which who gets least gets most
   tacit solve chicken nash                         all extreme equilibria of a small two-player game;
                                                    of more players those that a search finds
-  tacit solve random-general-sum nash --select egalitarian
+  tacit solve random-general-sum nash --objective egalitarian
                                                    one of each stage game, backwards from the last step
   tacit solve congestion cce --tolerance 0.001     where a linear program is too large, by sweeps with full information;
   tacit solve openspiel:markov_soccer nash --game-set horizon=30 --seconds 20
@@ -87,8 +87,7 @@ def add_solve(parser: argparse.ArgumentParser) -> None:
     )
     options.add_game(parser)
     options.add(parser, "CONCEPT", f"one of: {', '.join(CONCEPTS)} (optimum)", "optimum", nargs="?")
-    options.add(parser, "--objective O", f"which cce or ce of each stage: {', '.join(OBJECTIVES)} (welfare)")
-    options.add(parser, "--select RULE", f"which nash equilibrium of each stage: {', '.join(RULES)} (welfare)")
+    options.add(parser, "--objective O", f"which equilibrium of each stage: {', '.join(RULES)} (welfare)", "welfare")
     options.add(parser, "--method M", "auto, exact, or learn: sweeps with full information (auto)", "auto")
     options.add(parser, "--tolerance G", "gap at which sweeps end (a ten-thousandth of uniform play's)", kind=float)
     options.add(parser, "--seconds T", "after how long they end", kind=float)
@@ -102,14 +101,9 @@ def run_solve(args: argparse.Namespace) -> int:
     """Solve, check and print."""
     concept = check.choice("concept", args.concept, CONCEPTS)
     check.choice("method", args.method, METHODS)
-    if args.objective is not None and concept not in ("cce", "ce"):
-        raise TacitError(f"--objective chooses among cce and ce, not for {concept}; nash takes --select")
-    if args.select is not None and concept != "nash":
-        raise TacitError(f"--select chooses among nash equilibria, not for {concept}; cce and ce are by --objective")
     game = options.game_of(args)
-    chosen: dict[str, Any] = {"objective": args.objective or "welfare", "select": args.select or "welfare"}
     limits = {name: getattr(args, name) for name in ("tolerance", "seconds", "rounds")}
-    solution = solve(game, concept, method=args.method, progress=options.tell, **limits, **chosen)
+    solution = solve(game, concept, method=args.method, objective=args.objective, progress=options.tell, **limits)
     every = equilibria(game) if concept == "nash" and enumerable(game) else None
     gap = solution.evaluation or evaluate(game, solution.policy, gap="nash" if concept == "optimum" else concept)
     if gap.gap <= 1e-12 * largest_return(game):  # rounding
@@ -147,7 +141,7 @@ def run_solve(args: argparse.Namespace) -> int:
         options.print_document(apart.show(limit=None if args.all else 12))
         options.say()
     if every is not None and len(every) > 1:
-        _print_row(every, solution, chosen["select"])
+        _print_row(every, solution, args.objective)
     for i, value in enumerate(solution.values[:20]):
         options.say(f"agent {i}: value {_write(value)}, {gap.kind} gap {gap.gaps[i]:.3g}")
     if game.agents > 20:

@@ -251,9 +251,7 @@ def answer(game: Any, figure: Figure) -> Any:
             return len(set(equilibria(game).component.tolist()))
         case "play":
             return solve(game, "nash").policy.probs[int(agent)][0, int(np.argmax(game.initial))]
-        case "nash":
-            return solve(game, kind, select=rule or "welfare").values
-        case "ce" | "cce":
+        case "nash" | "ce" | "cce":
             return solve(game, kind, objective=rule or "welfare").values
         case "optimum":
             return solve(game, kind).values

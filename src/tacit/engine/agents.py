@@ -182,54 +182,20 @@ class Agent:
     def estimate(self) -> float:
         """The agent's own estimate of its gap so far, (1/K)·Σ_k (V̄_1 − V̲_1), in reward units (V-learning only).
 
-        It is no bound: ι, unless it was given, knows nothing of the others and of the number of episodes. See `bound`.
+        It is no bound: ι, unless it was given, knows nothing of the others and of the number of episodes.
         """
-        total = self._bound_sum()
-        return float(v_base.estimate(total, max(self.episodes, 1), self.world)[0])
-
-    def bound(self, *, agents: int, actions: int | None = None, drawn: bool = True) -> float:
-        """Return a bound on the agent's gap so far that holds with the theorem's probability (V-learning only).
-
-        What it takes, the agent does not know by itself. Where its parameters are not the theorem's, or its ι is
-        smaller than the theorem's for the episodes so far, this is refused.
-
-        Parameters
-        ----------
-        agents : int
-            How many agents there are in all.
-        actions : int, optional
-            The most actions that any of them has; this agent's own if not given.
-        drawn : bool
-            Whether the first state is drawn; False where it is always the same, which makes the bound smaller.
-        """
-        total = self._bound_sum()
-        N = check.integer("agents", agents)
-        A = self.actions if actions is None else check.integer("actions", actions)
-        drawn = check.flag("drawn", drawn)
-        K = max(self.episodes, 1)
-        scale = Scale(N, self.world.states, A, self.world.horizon, K)
-        factors = self.spec.factors(self.world, scale) if isinstance(self.spec, v_base.VLearner) else None
-        if factors is None:
-            raise TacitError("this agent's parameters are not the theorem's, so it has an estimate and no bound")
-        iota, needed = factors
-        if not v_base.is_bound(self.spec, self.world, scale):
-            raise TacitError(
-                f"iota is {iota:.4g}; for {N} agents and {K} episodes the theorem needs {needed:.4g}: make the agent "
-                f"with iota={math.ceil(needed)} or more"
-            )
-        return float(v_base.bound(self.spec, self.world, total, K, drawn=drawn)[0])
+        total = v_base.bound_sum(self.state)
+        if total is None:
+            raise TacitError("only V-learning agents have an estimate of their own gap")
+        if self.episodes == 0:
+            return self.world.largest_gap
+        return float(v_base.estimate(total, self.episodes, self.world)[0])
 
     @property
     def bound_sum(self) -> float | None:
         """Σ_k (V̄_1 − V̲_1) in units of one step's span, where the learner keeps bounds."""
         total = v_base.bound_sum(self.state)
         return None if total is None else float(total[0])
-
-    def _bound_sum(self) -> FloatArray:
-        total = v_base.bound_sum(self.state)
-        if total is None:
-            raise TacitError("only V-learning agents have an estimate of their own gap")
-        return np.full(1, float(self.world.horizon)) if self.episodes == 0 else total
 
     @property
     def policy(self) -> FloatArray:

@@ -38,16 +38,15 @@ class ExactEngine(Engine):
             self.gap = evaluate(game, self.iterate).gap
 
     def advance(self, episodes: int) -> FloatArray:
-        """Take steps until one meets the learner's tolerances; return the values [iterations, N] before each."""
+        """Take steps until there is nothing left to gain; return the values [iterations, N] before each."""
         began = time.perf_counter()
         values: list[FloatArray] = []
         while len(values) < episodes and not self.finished:
             found = policy_gradient(self.game, self.iterate)
             values.append(dot(found.V[:, 0], self.game.initial))
             mapping = self._take_step(found)
-            measured = self.learner.tolerance > 0 or self._search is not None
-            self.gap = evaluate(self.game, self.iterate).gap if measured else math.inf
-            self.finished = self.gap <= self.learner.tolerance or mapping <= self.learner.mapping_tolerance
+            self.gap = math.inf if self._search is None else evaluate(self.game, self.iterate).gap
+            self.finished = self.gap <= 0.0 or mapping <= 0.0
         self.seconds += time.perf_counter() - began
         return np.array(values)
 

@@ -105,7 +105,6 @@ def solve(
     *,
     weights: Sequence[float] | None = None,
     objective: str = "welfare",
-    select: str = "welfare",
     method: str = "auto",
     tolerance: float | None = None,
     seconds: float | None = None,
@@ -124,12 +123,10 @@ def solve(
         there are none the one at the end of the logit path.
     weights : sequence of N numbers, optional
         What each agent's reward counts in the total, for "optimum", "cce" and "ce".
-    objective : {"welfare", "egalitarian", "agent:K"}
-        Which cce or ce of each stage: of largest total reward; of the largest reward for who gets least; the best for
-        agent K. Of several that are equally good, one is returned. A nash equilibrium is a ce too, and a ce a cce:
-        where they are cheap to compute, the best of all of them is returned.
-    select : {"welfare", "egalitarian", "first", "agent:K"}
-        Which nash equilibrium of each stage, where there are several; of those that are equally good, the first.
+    objective : {"welfare", "egalitarian", "agent:K", "first"}
+        Which equilibrium of each stage: of largest total reward; of the largest reward for who gets least; the best for
+        agent K; the first nash equilibrium. Of several that are equally good, one is returned. A nash equilibrium is a
+        ce too, and a ce a cce: where they are cheap to compute, the best of all of them is returned.
     method : {"auto", "exact", "learn"}
         "learn" lets agents that know the game move by regret matching, in sweeps over all steps and states, and
         returns the best policy of the sweeps by its exact gap. "auto" does so where the exact way does not exist, is
@@ -157,7 +154,7 @@ def solve(
     array([5.25, 5.25])
     >>> tacit.solve(chicken, "ce", objective="agent:0").values.round(6)
     array([7., 2.])
-    >>> tacit.solve(chicken, "nash", select="egalitarian").values.round(3)
+    >>> tacit.solve(chicken, "nash", objective="egalitarian").values.round(3)
     array([4.667, 4.667])
     >>> found = tacit.solve(tacit.make("congestion"), "cce", tolerance=1e-3)
     >>> found.ended, found.gap < 1e-3
@@ -171,12 +168,13 @@ def solve(
     for name, value in limits.items():
         if value is not None:
             check.integer(name, value, least=1) if name == "rounds" else check.positive(name, value)
-    objective = check_rule("objective", objective, OBJECTIVES, game.agents)
-    select = check_rule("select", select, RULES, game.agents)
+    objective = check_rule("objective", objective, RULES if concept == "nash" else OBJECTIVES, game.agents)
+    if concept == "optimum" and objective != "welfare":
+        raise TacitError(f"objective must be left out of the optimum, which has the largest total; got {objective!r}")
     if concept == "optimum" and (method == "learn" or tolerance is not None or seconds is not None):
         raise TacitError("method='learn', tolerance and seconds must be left out: the optimum is always exact")
     timer = Timer(seconds, progress)
-    options: dict[str, Any] = {"weights": weights, "objective": objective, "select": select, "report": timer.stage}
+    options: dict[str, Any] = {"weights": weights, "objective": objective, "report": timer.stage}
     if method == "exact" or concept == "optimum":
         return _solve_exactly(game, concept, **options)
     if method == "auto" and _fits(game, concept):
@@ -196,7 +194,6 @@ def _solve_exactly(
     *,
     weights: Sequence[float] | None = None,
     objective: str = "welfare",
-    select: str = "welfare",
     report: Report = lambda done, total: None,
 ) -> Solution:
     """Solve each stage game, backwards from the last step, as `tacit.solve` says; `report` is called after each.
@@ -216,7 +213,7 @@ def _solve_exactly(
     if concept == "optimum":
         policy, V, method = stages.optimum(w)
     elif concept == "nash":
-        policy, V, method = stages.nash(select)
+        policy, V, method = stages.nash(objective)
     else:
         policy, V, method = stages.correlated(concept, w, objective)
     left = np.arange(tables.horizon, -1, -1) if tables.discount is None else np.full(2, tables.effective_horizon)

@@ -123,10 +123,10 @@ class StageGames:
 
     # equilibria
 
-    def nash(self, select: str) -> Solved:
+    def nash(self, objective: str) -> Solved:
         """Return a Nash equilibrium: of a team its optimum, of a zero-sum game its minimax solution."""
         game = self.game
-        if select == "welfare" and (game.rewards == game.rewards[:1]).all():
+        if objective == "welfare" and (game.rewards == game.rewards[:1]).all():
             return self.optimum(np.ones(game.agents))._replace(method="the optimum of a team")
         if self._is_zero_sum():
             method = f"{_say_where(game, 'linear program')}; a zero-sum game"
@@ -134,9 +134,9 @@ class StageGames:
                 return self._walk_back("nash", _solve_zero_sum, method)
             return self._settle("nash", _solve_zero_sum, method, None) or self._follow_path("nash")
         if game.discount is None:
-            return self._select_in_each_state(select)
-        if select != "welfare":
-            raise TacitError(f"select must be 'welfare' in a discounted game; got {select!r}")
+            return self._select_in_each_state(objective)
+        if objective != "welfare":
+            raise TacitError(f"objective must be 'welfare' for 'nash' in a discounted game; got {objective!r}")
         return self._follow_path("nash")
 
     def correlated(self, concept: str, weights: FloatArray, objective: str) -> Solved:
@@ -290,7 +290,7 @@ class StageGames:
             policy, method = _make_policy(concept, [policy.joint(0)[None]]), f"{method}: a nash equilibrium"
         return Solved(policy, policy_values(game, policy).V, method)
 
-    def _select_in_each_state(self, select: str) -> Solved:
+    def _select_in_each_state(self, objective: str) -> Solved:
         """Select a Nash equilibrium of each stage game: of all where it is small and of two players, else of pure ones.
 
         Where there are no pure ones, it is the one at the end of the logit path.
@@ -313,11 +313,11 @@ class StageGames:
                 return each[0]
             several = np.broadcast_to(payoffs[:, None], (len(payoffs), len(each), *payoffs.shape[1:]))
             values = _expect(several, mixed).T + self._offset * self._steps_left(h)
-            return each[stage_game.select_best(values, select)[0]]
+            return each[stage_game.select_best(values, objective)[0]]
 
         once = (game.states, game.horizon) == (1, 1)
         where = "of the game" if once else "of each stage game, backwards from the last step"
-        method = f"{'all extreme equilibria' if small else 'the pure equilibria'} {where}; selected by: {select}"
+        method = f"{'all extreme equilibria' if small else 'the pure equilibria'} {where}; selected by: {objective}"
         solved = self._walk_back("nash", _solve_each_state(solve_state), method)
         if not mixed_stages:
             return solved

@@ -48,10 +48,6 @@ class PGExact(ExactLearner):
     eta : "auto", "theory" or float
         Step size: the longest that passes a line search on exact values; the theorem's, which is 1/(4·N·A_max·H³) over
         the span of the rewards; or a number.
-    tolerance : float
-        Stop when the nash gap is at most this, in the game's units.
-    mapping_tolerance : float
-        Stop when the gradient mapping ‖π' − π‖/η is at most this.
     start : "uniform", "random" or MarkovPolicy
         The policy of the first iteration.
 
@@ -63,15 +59,11 @@ class PGExact(ExactLearner):
     """
 
     eta: float | str = "auto"
-    tolerance: float = 0.0
-    mapping_tolerance: float = 0.0
     start: Start = "uniform"
 
     def __post_init__(self) -> None:
         check.plain_fields(self)
         check_eta(self.eta)
-        check.real("tolerance", self.tolerance, least=0)
-        check.real("mapping_tolerance", self.mapping_tolerance, least=0)
         check_start(self.start)
 
     def params(self, world: World) -> Mapping[str, Any]:

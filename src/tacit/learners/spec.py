@@ -236,16 +236,6 @@ class ExactLearner(Learner):
         """What it learns, returns and needs."""
         return Info(needs=frozenset({"tables"}))
 
-    @property
-    def tolerance(self) -> float:
-        """The nash gap at which it ends."""
-        return 0.0
-
-    @property
-    def mapping_tolerance(self) -> float:
-        """The norm of the gradient mapping at which it ends."""
-        return 0.0
-
     def ascend(self, policy: MarkovPolicy, gradient: Any, eta: float) -> tuple[MarkovPolicy, float]:
         """Take one step of every agent; return the new policy and the norm of the gradient mapping."""
         raise NotImplementedError

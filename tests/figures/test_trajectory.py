@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.engine.trajectory import trajectory
+from tacit.figures.pictures import trajectory
 
 
 def test_trajectories_are_those_of_the_loop():
