@@ -220,7 +220,6 @@ WRONG_KINDS = {
     "jitable": lambda: tacit.kernels.jitable(np.zeros(2)),
     "theory epsilon": lambda: tacit.theory(CHICKEN, epsilon=1e-200),
     "theory large epsilon": lambda: tacit.theory(CHICKEN, epsilon=1e308),
-    "theory exploration": lambda: tacit.theory(CHICKEN, exploration=1e-200),
 }
 
 
