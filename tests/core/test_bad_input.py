@@ -126,9 +126,13 @@ def is_right(name: str, parameter: str, value: object) -> bool:
         return value is None
     if parameter == "weights":
         return isinstance(value, bytes)  # a sequence of whole numbers
-    if parameter == "damage":
+    if parameter in ("damage", "mu"):
         return label(value) in ("3", "2.5")
-    if parameter in ("horizon", "agents", "states", "actions", "seed", "links", "channels"):
+    if parameter in ("costs", "qualities", "outside"):
+        return label(value) in ("3", "-1", "2.5")
+    if name == "pricing" and parameter in ("limits", "start", "discount"):
+        return value is None
+    if parameter in ("horizon", "agents", "states", "actions", "seed", "links", "channels", "firms", "prices"):
         return label(value) == "3"
     return parameter == "penalty" and label(value) in ({"-1"} if name == "penalty" else {"3", "-1", "2.5"})
 
@@ -216,6 +220,13 @@ WRONG_KINDS = {
     "check_bandit": lambda: tacit.testing.check_bandit(tacit.bandits.TsallisINF(), seed="x"),
     "check_policy": lambda: tacit.testing.check_policy(POLICY, seed="x"),
     "check_learner": lambda: tacit.testing.check_learner("npg", episodes="x"),
+    "uniform_gap": lambda: tacit.evaluation.uniform_gap(np.ones(2)),  # type: ignore[arg-type]
+    "evaluate_iterates": lambda: tacit.evaluation.evaluate_iterates("x", "x"),  # type: ignore[arg-type]
+    "a table of iterates": lambda: tacit.evaluation.evaluate_iterates(CHICKEN, np.ones(2)),
+    "respond": lambda: tacit.evaluation.respond("x", "x", 0, "x"),
+    "gains of respond": lambda: tacit.evaluation.respond(CHICKEN, POLICY, 0, "x"),
+    "Mixed members": lambda: tacit.learners.Mixed("x", ("y",)),
+    "Mixed names": lambda: tacit.learners.Mixed((tacit.learners.StageV(),), "xy"),
     "potential": lambda: tacit.potential(CHICKEN, trials=10**9),
     "jitable": lambda: tacit.kernels.jitable(np.zeros(2)),
     "theory epsilon": lambda: tacit.theory(CHICKEN, epsilon=1e-200),

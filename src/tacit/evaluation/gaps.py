@@ -224,7 +224,7 @@ def uniform_gap(game: ExactGame) -> float:
     >>> uniform_gap(tacit.make("matching-pennies")), uniform_gap(tacit.make("prisoners-dilemma"))
     (0.0, 0.75)
     """
-    if game not in _UNIFORM_GAPS:
+    if check_exact(game) not in _UNIFORM_GAPS:
         _UNIFORM_GAPS[game] = evaluate_returned(game, MarkovPolicy.uniform(game)).gap
     return _UNIFORM_GAPS[game]
 
@@ -298,6 +298,10 @@ def evaluate_iterates(game: ExactGame, table: FloatArray) -> IterateMeasures:
     >>> found._fields
     ('values', 'gaps', 'l2_gaps')
     """
+    check_exact(game)
+    shape = game.agents, game.horizon, game.states, max(game.actions)
+    if not isinstance(table, np.ndarray) or table.dtype.kind != "f" or table.shape[1:] != shape:
+        raise TacitError(f"table must be an array [n, {', '.join(map(str, shape))}] of numbers; got {brief(table)}")
     rows = [np.ascontiguousarray(np.moveaxis(table[:, i, :, :, :a], 1, 0)) for i, a in enumerate(game.actions)]
     return _measure(game, tables(rows), 1e-9)
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.gaps import ROUNDING
 from tacit.evaluation.values import choose, largest_return, shift_rewards, steps
@@ -262,7 +262,11 @@ def respond(game: TabularGame, policy: MarkovPolicy, agent: int, gains: PathGain
     >>> tacit.evaluation.follow(game, response, start=8).cycle.actions.tolist()
     [[1, 2]]
     """
+    check_game(game)
+    check_policy(policy, product="a response")
     i = check.integer("agent", agent, least=0, most=game.agents - 1)
+    if not isinstance(gains, PathGains):
+        raise TacitError(f"gains must be a PathGains, as from path_gains; got {brief(gains)}")
     return MarkovPolicy(
         [np.eye(size)[gains.responses[[j]]] if j == i else policy.probs[j] for j, size in enumerate(game.actions)]
     )

@@ -52,6 +52,10 @@ class Mixed(Learner):
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.members, tuple) or not all(isinstance(member, Learner) for member in self.members):
+            raise TacitError(f"members must be a tuple of learners; got {brief(self.members)}")
+        if not isinstance(self.names, tuple) or len(self.names) != len(self.members):
+            raise TacitError(f"names must be a tuple of {len(self.members)} names; got {brief(self.names)}")
         for name, member in zip(self.names, self.members, strict=True):
             if member.info.needs & {"all agents", "tables"}:
                 raise TacitError(f"{name} does not learn from one agent's own play, so it cannot be one of several")
