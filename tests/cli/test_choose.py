@@ -78,7 +78,6 @@ def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         ("compare chicken --seeds -1", "--seeds is -1"),
         ("compare chicken --seconds 1 --episodes 1", "both given"),
         ("compare nowhere", "no game 'nowhere'"),
-        ("compare random-team --game-set agents=11 --game-set states=1", "joint actions; above 1,024"),
         ("run chicken npg --gap nan", "--gap is nan"),
         ("run chicken npg --seconds 0", "--seconds is 0"),
     ],

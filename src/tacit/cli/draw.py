@@ -104,7 +104,6 @@ def run_plot(args: argparse.Namespace) -> int:
 
     matplotlib.use("Agg")  # nothing is shown on a screen
     from tacit.experiments.results import Results  # imports the compiler
-    from tacit.figures import save_figure
     from tacit.figures.curves import plot_groups
 
     axes = plot_groups(
@@ -116,7 +115,7 @@ def run_plot(args: argparse.Namespace) -> int:
         title=args.title,
         size=size_of(args.size),
     )
-    save_figure(axes.flat[0].figure, place)
+    _save(axes, place)
     options.say(f"figure: {place}")
     return 0
 
@@ -227,9 +226,8 @@ def _draw_picture(
     import matplotlib
 
     matplotlib.use("Agg")  # nothing is shown on a screen
-    from tacit.figures import pictures, save_figure
+    from tacit.figures import pictures
     from tacit.figures.pictures import trajectory
-    from tacit.figures.style import styled
 
     if kind in ("policy", "play"):
         policy = _policy(args, game)
@@ -255,11 +253,18 @@ def _draw_picture(
             axes = pictures.plot_field(game, paths, policies, size=size)
         else:
             axes = pictures.plot_polytope(game, paths, policies, size=size)
+    _save(axes, place)
+
+
+def _save(axes: Any, place: Path) -> None:
+    """Write the figure of axes, and close it."""
+    from matplotlib import pyplot
+
+    from tacit.figures import save_figure, styled
+
     figure = (axes if not hasattr(axes, "flat") else axes.flat[0]).figure
     with styled():
         save_figure(figure, place)
-    from matplotlib import pyplot
-
     pyplot.close(figure)
 
 

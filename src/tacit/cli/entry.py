@@ -7,14 +7,12 @@ minutes, so a thread beside reads which signals have come and ends the process w
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import signal
 import socket
 import sys
 import threading
 from types import FrameType
-from typing import Any
 
 #: Seconds that the program has after Ctrl-C to end by itself; and after the second, to bring back what was done.
 GRACE, LAST_GRACE = 1.2, 2.4
@@ -69,37 +67,16 @@ class Interrupter:
 interrupter = Interrupter()
 
 
-class Heedless(io.FileIO):
-    """A stream whose errors do not matter: who closes stderr, or sends it to a full disk, does without it."""
-
-    def write(self, content: Any) -> int:
-        """Write what can be written."""
-        try:
-            return super().write(content)
-        except OSError:
-            return len(content)
-
-
 def open_streams() -> None:
-    """Open what was closed before we began: otherwise the next file that is opened would be taken for it.
-
-    What cannot be written to stdout is an error, of which the main program tells; what goes to stderr may be lost.
-    """
+    """Open what was closed before we began: otherwise the next file that is opened would be taken for it."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDONLY)  # takes the lowest number that is free
-    if sys.stdin is None:
-        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-    if sys.stdout is None:
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stderr = io.TextIOWrapper(
-        io.BufferedWriter(Heedless(2, "w", closefd=False)),
-        encoding=getattr(sys.stderr, "encoding", "utf-8"),
-        errors="backslashreplace",
-        line_buffering=True,
-    )
+            os.open(os.devnull, os.O_RDONLY if number < 2 else os.O_WRONLY)  # takes the lowest number that is free
+    sys.stdin = sys.stdin or open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit.cli import options
 from tacit.core import check, files
-from tacit.core.display import Document, exact, printable
+from tacit.core.display import Document, exact
 from tacit.core.errors import TacitError
 from tacit.evaluation import deviation_table, equilibria, evaluate, potential
 from tacit.evaluation.equilibria import Equilibria, enumerable
@@ -204,7 +204,7 @@ class Row(NamedTuple):
 
 
 def run_evaluate(args: argparse.Namespace) -> int:
-    """Evaluate every run, and print what is found as it comes."""
+    """Evaluate every run, and print what is found."""
     from tacit.experiments import store  # imports the compiler
 
     seconds = check.positive("--seconds", args.seconds)
@@ -229,7 +229,6 @@ def run_evaluate(args: argparse.Namespace) -> int:
     rows: list[Row] = []
     failures: list[str] = []
     interrupted, show = False, args.show or len(with_tables) == 1
-    width = max((len(printable(run)) for run in with_tables), default=3)
     with options.steps_on_stderr("evaluating") as progress:
         for k, place in enumerate(with_tables):
             progress(f"{k}/{len(with_tables)} runs", k, len(with_tables))
@@ -241,8 +240,6 @@ def run_evaluate(args: argparse.Namespace) -> int:
             except KeyboardInterrupt:
                 interrupted = True
                 break
-            if not args.json:
-                _print(row, width, head=not rows or bool(row.shown))
             rows.append(row)
     if failures and len(failures) == len(with_tables):
         raise TacitError(failures[0])
@@ -250,6 +247,11 @@ def run_evaluate(args: argparse.Namespace) -> int:
         options.tell(reason)
     if args.json:
         options.print_json({"runs": [row.data for row in rows], "played": played})
+    elif rows:
+        options.print_table(HEADS, [line for row in rows for line in _table_rows(row.data)])
+        for document in (document for row in rows for document in row.shown):
+            options.say()
+            options.print_document(document)
     if interrupted:
         options.tell(f"interrupted; {len(rows)} of {len(with_tables)} runs were evaluated")
         return 130
@@ -323,20 +325,17 @@ def _distance(anew: FloatArray, stored: list[float] | None) -> float:
     return 0.0 if stored is None else float(np.max(np.abs(anew - np.asarray(stored))))
 
 
-def _print(row_shown: Row, width: int, *, head: bool) -> None:
-    """Print a line for each agent of a run; the first column is as wide as it has to be."""
-    row, stored = row_shown.data, row_shown.data["stored"]
-    lines = [("run", "gap", "agent", "value stored", "anew", "gap stored", "anew")] if head else []
+HEADS = ("run", "gap", "agent", "value stored", "anew", "gap stored", "anew")
+
+
+def _table_rows(row: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return a line for each agent of a run."""
+    lines: list[tuple[str, ...]] = []
     for i, (value, gap) in enumerate(zip(row["value"], row["gap"]["per_agent"], strict=True)):
-        was = ["—" if stored[key] is None else f"{stored[key][i]:.9g}" for key in ("value", "gap")]
-        run, kind = (printable(row["run"]), row["gap"]["kind"]) if i == 0 else ("", "")
+        was = ["—" if row["stored"][key] is None else f"{row['stored'][key][i]:.9g}" for key in ("value", "gap")]
+        run, kind = (row["run"], row["gap"]["kind"]) if i == 0 else ("", "")
         lines.append((run, kind, str(i), was[0], f"{value:.9g}", was[1], f"{gap:.9g}"))
-    for cells in lines:
-        widths = (width + 2, 5, 6, 17, 17, 17, 17)
-        options.say("".join(cell.ljust(size) for cell, size in zip(cells, widths, strict=True)).rstrip())
-    for shown in row_shown.shown:
-        options.say()
-        options.print_document(shown)
+    return lines
 
 
 def _play(place: Path, stored: Outcome, episodes: int) -> dict[str, Any]:

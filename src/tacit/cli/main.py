@@ -39,21 +39,14 @@ COMMANDS = {
 KEEPING = ("run", "compare", "report", "play", "solve")
 
 EPILOG = """examples:
-  tacit games                                      the games that can be named
   tacit show chicken                               payoffs, transitions, agents, horizon
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1
                                                    learn a coarse correlated equilibrium, 20 runs
   tacit run experiment.toml --out results/first    games × learners × seeds, stored and resumable
   tacit compare good-state                         which learner? ranked by certified gap, a minute or two
-  tacit evaluate results/first                     the stored policies' values and gaps, computed anew
-  tacit export results/first --csv                 one tidy table of all curves
-  tacit plot results/first                         reward and gap curves
-  tacit report results/first                       all of it as one page that opens offline
-  tacit report results/first --watch               the same while runs go on: the page reloads itself
+  tacit report results/first --watch               a page that opens offline, and follows runs that go on
   tacit play chicken                               take an agent's place against a learned policy
-  tacit draw shapley simplex -o cycle.gif          how mixed actions move while agents learn
-  tacit solve good-state --game-set horizon=20     best total reward
-  tacit solve chicken ce --json                    welfare-maximising correlated equilibrium
+  tacit solve chicken ce                           the correlated equilibrium of largest total reward
 
 exit codes: 0 done, 1 some runs of several failed, 2 wrong usage or bad input, 130 interrupted"""
 

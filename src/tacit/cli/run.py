@@ -28,15 +28,8 @@ EPISODES = 10_000
 
 EPILOG = """a file, say experiment.toml, runs every game with every learner and every seed:
   name = "first"             # of the experiment
-  episodes = 50_000          # may be left out where gap or seconds ends the runs
-  # gap = 0.1                # stop a run when its gap is certified to be at most this
-  # seconds = 60.0           # stop each run after so much time
+  episodes = 50_000          # or gap = 0.1, seconds = 60.0; further keys are named as the options above
   seeds = 20                 # how many; first_seed = 0 is the first
-  points = 100               # rows of each curve
-  # certify = true           # false: no certificate; left out: for games of at most 1024 joint actions
-  # prefer = "welfare"       # of candidates with gaps close to the smallest, return the best
-  # visits_per_stage = 8     # keep and certify so many visits of each stage instead of all
-  # keep = false             # do not store the policies
 
   [[games]]                  # as many as you like
   name = "good-state"        # a GAME as on the command line; a game file is looked for beside this one
@@ -47,22 +40,16 @@ EPILOG = """a file, say experiment.toml, runs every game with every learner and 
   params = {bonus = 0.1}     # or a list of values, {bonus = [0, 0.1]}: one learner for each
   label = "V-learning"       # in figures
 
-with --out DIR every run has a directory of its own: spec.toml, curve.jsonl (one line for each measurement, as it
-happens), summary.json, policy.npz. Kill or interrupt it and run the same command to resume: it ends with the same bits.
-Finished runs are not run again, failed ones are; several processes may share a DIR.
+with --out DIR every run has a directory of its own. Kill or interrupt it and run the same command to resume: it ends
+with the same bits. Finished runs are not run again, failed ones are; several processes may share a DIR.
 
 --on WHERE: threads[:N] · processes[:N] · ray:ADDRESS (ray:auto for the one that Ray finds) · dask:ADDRESS. Results are
-the same everywhere, and no shared disk is needed: this process alone writes to DIR. A run whose workers die three
-times, that raises, or that takes longer than --timeout counts as failed, and the others go on. In a job array every
-task runs the same command with the same DIR, and they share the runs.
+the same everywhere, and no shared disk is needed.
 
 --import FILE.py runs a script of yours first, which makes your own games, learners and bandits known, e.g. by
 tacit.learners.REGISTRY.add("mine", Mine). An experiment may list the scripts it needs (scripts = ["mine.py"]); they are
-run only if --import names them too, because a script is code.
-
-an experiment that names Python code is code: `pettingzoo:module.path` imports that module, found where Python finds
-modules, in the working directory or beside the file, and so does `gymnasium:module:ID`. Read such a file before you run
-it.
+run only if --import names them too, because a script is code. So are `pettingzoo:module.path` and
+`gymnasium:module:ID`, which import that module: read an experiment that names them before you run it.
 
 examples:
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1 --out results/first
@@ -341,14 +328,11 @@ def _shares(gap: dict[str, Any]) -> str:
 TABLE, FIGURE = "comparison.json", "comparison.png"
 
 COMPARE_EPILOG = """\
-Each run is judged by its policy, the best of its candidates (the average over all episodes, the recent one, the last
-iterate; of gaps that hardly differ, the one that all agents prefer), and the judge is a proof: an exact gap, or a
-certificate, which is an upper bound. Of a product policy the nash, ce and cce gaps are the same number; a ce gap
-bounds the cce gap of the same policy, but not the other way round.
-Learners that learn from tables see what no agent sees.
+Each run is judged by the returned policy, and by proof: an exact gap, or a certificate, which is an upper bound. Of a
+product policy the nash, ce and cce gaps are the same number. Learners that learn from tables see what no agent sees.
 
---seconds is for all runs together and shared evenly, compilation left out; one run takes place at a time, so that none
-slows another. How far learners come depends on the machine. With --episodes it does not.
+--seconds is for all runs together and shared evenly, compilation left out; one run takes place at a time. How far
+learners come depends on the machine. With --episodes it does not.
 
 examples:
   tacit compare good-state                                   all learners, a minute or two
@@ -370,7 +354,6 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     options.add(parser, "--episodes K", "episodes of each run, instead", kind=int)
     options.add(parser, "--seeds N", "seeds s, s+1, … (3)", 3)
     options.add(parser, "--seed S", "the first seed (0)", 0)
-    options.add(parser, "--certify", "yes: games of more than 1024 joint actions too", "auto", choices=["auto", "yes"])
     options.add(parser, "--workers N", "runs at once (1; with --episodes, the cores)", kind=int)
     options.add_import(parser)
     options.add(parser, "--json", "print one JSON document on stdout")

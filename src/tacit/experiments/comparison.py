@@ -6,7 +6,7 @@ import math
 import os
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,6 @@ from tacit.games.gymnasium import read_table
 from tacit.games.protocol import is_game
 from tacit.games.tabular import TabularGame, as_tables
 from tacit.learners import REGISTRY, resolve
-from tacit.options import CERTIFY_JOINT_ACTIONS
 
 #: The target gap, as a share of the uniform policy's.
 TARGET = 0.1
@@ -195,24 +194,19 @@ def hitting_time(one: Outcome, target: float) -> int | None:
 def learns_from(spec: LearnerSpec, game: TabularGame) -> str:
     """Return "own play", "joint play" (one learner for all agents) or "tables" (exact gradients)."""
     learner = resolve(spec.learner or spec.name, spec.params, game.name)[1]
-    return (
-        "tables"
-        if "tables" in learner.info.needs
-        else "joint play"
-        if "all agents" in learner.info.needs
-        else "own play"
-    )
+    if "tables" in learner.info.needs:
+        return "tables"
+    return "joint play" if "all agents" in learner.info.needs else "own play"
 
 
 def compare(
     game: Any,
-    learners: Sequence[Any] | Mapping[str, Any] | None = None,
+    learners: Sequence[Any] | None = None,
     *,
     seconds: float | None = None,
     episodes: int | None = None,
     seeds: int = 3,
     seed: int = 0,
-    certify: bool | None = None,
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -223,9 +217,9 @@ def compare(
     ----------
     game : TabularGame
         Or a Gymnasium environment with a transition table, or a GameSpec.
-    learners : list or mapping, optional
-        Names from `tacit learners`, pairs (name, parameters) or learner objects; a mapping gives them labels. All
-        registered ones if not given. Those that do not fit the game are left out, with the reason.
+    learners : list, optional
+        Names from `tacit learners`, `LearnerSpec`s with parameters and labels, or learner objects. All registered
+        ones if not given. Those that do not fit the game are left out, with the reason.
     seconds : float, optional
         Time for all runs together, shared evenly, compilation left out; 60 if neither this nor `episodes` is given.
         How far learners come in it depends on the machine.
@@ -233,8 +227,6 @@ def compare(
         Episodes of each run, instead.
     seeds, seed : int
         How many runs each learner has, and the first seed.
-    certify : bool, optional
-        True for games of more than 1024 joint actions, where certificates are slow.
     workers : int, optional
         Runs at once. One if not given and time is the budget, so that none slows another; otherwise the cores.
     out : path, optional
@@ -256,7 +248,7 @@ def compare(
     """
     if episodes is not None and seconds is not None:
         raise TacitError("episodes and seconds are both given; give one of them")
-    tables = _certifiable(make_game(game) if isinstance(game, GameSpec) else game, certify)
+    tables = _tables(make_game(game) if isinstance(game, GameSpec) else game)
     named = game if isinstance(game, GameSpec) else GameSpec(tables.name or type(tables).__name__, game=tables)
     specs = _learner_specs(learners, tables.name)
     if episodes is None:
@@ -272,48 +264,28 @@ def compare(
     return comparison
 
 
-def _certifiable(game: Any, certify: bool | None) -> TabularGame:
-    """Return the tables of a game in which gaps can be certified."""
-    if certify is not None and not check.flag("certify", certify):
-        raise TacitError("certify must be True or left out: learners are ranked by certified gaps; got False")
+def _tables(game: Any) -> TabularGame:
+    """Return the tables of a game, in which gaps can be certified."""
     game = read_table(game) or game
     if not is_game(game) and not is_environment(game):
         raise TacitError(f"game must be a TabularGame, as from tacit.make or tacit.load; got {brief(game)}")
     tables = as_tables(game)
     if tables is None:
         raise TacitError(f"{brief(game)} has no tables, so there is no certified gap by which learners can be ranked")
-    if tables.joint_actions > CERTIFY_JOINT_ACTIONS and not certify:
-        raise TacitError(
-            f"{game!r} has {tables.joint_actions:,} joint actions; above {CERTIFY_JOINT_ACTIONS:,} gaps are certified "
-            f"only on request, since that is slow: certify=True, or --certify yes"
-        )
     return tables
 
 
-def _learner_specs(learners: Sequence[Any] | Mapping[str, Any] | None, game: str | None) -> list[LearnerSpec]:
+def _learner_specs(learners: Sequence[Any] | None, game: str | None) -> list[LearnerSpec]:
     """Return learners with their labels; unknown names and wrong parameters raise."""
     if learners is None:
         return [LearnerSpec(name) for name in REGISTRY]
-    registered = f"at least one of {', '.join(REGISTRY)}"
-    if isinstance(learners, Mapping):
-        labelled: list[tuple[Any, Any]] = list(learners.items())
-    else:
-        labelled = [(None, entry) for entry in check.list_of("learners", learners, registered)]
-    if not labelled:
-        raise TacitError(f"learners must be a list of {registered}; got {brief(learners)}")
-    specs: dict[str, LearnerSpec] = {}
-    for label, entry in labelled:
-        learner, params = entry, dict[str, Any]()
-        match entry:
-            case [learner, {**options}]:
-                params = {str(key): value for key, value in options.items()}
-        name, _ = resolve(learner, params, game)
-        settings = ", ".join(f"{key}={value}" for key, value in params.items())
-        label = label or (f"{name} ({settings})" if settings else name)
-        if label in specs:
-            raise TacitError(f"{label} is listed twice; leave one out")
-        if isinstance(learner, str):
-            specs[label] = LearnerSpec(learner, params, label)
-        else:
-            specs[label] = LearnerSpec(label, params, label, learner)
-    return list(specs.values())
+    specs: list[LearnerSpec] = []
+    for learner in check.list_of("learners", learners, f"learners, as {', '.join(REGISTRY)}", least=1):
+        spec = learner if isinstance(learner, LearnerSpec) else LearnerSpec(resolve(learner, {}, game)[0])
+        if not isinstance(learner, LearnerSpec | str):
+            spec = replace(spec, learner=learner)
+        resolve(spec.learner or spec.name, spec.params, game)
+        if spec in specs:
+            raise TacitError(f"{spec.label or spec.name} is listed twice; leave one out, or give it another label")
+        specs.append(spec)
+    return specs

@@ -269,18 +269,9 @@ def _specs(what: str, given: object, kind: type[Spec]) -> tuple[Spec, ...]:
     for k, given_one in enumerate(entries):
         one = kind(given_one) if type(given_one) is str else given_one
         if not isinstance(one, kind):
-            raise TacitError(f"{what}[{k}] is {brief(one)}; it must be {_what_fits(one, kind)}")
+            raise TacitError(f"{what}[{k}] must be a name, or a {kind.__name__}(name, params); got {brief(one)}")
         specs.append(one)
     return tuple(specs)
-
-
-def _what_fits(one: object, kind: type[Any]) -> str:
-    if kind is LearnerSpec:
-        return 'a learner\'s name, or LearnerSpec(name, params), e.g. LearnerSpec("npg", {"eta": 0.1})'
-    fits = 'a game\'s name, or GameSpec(name, params), e.g. GameSpec("good-state", {"horizon": 5})'
-    if hasattr(one, "digest"):  # a game, which a run that is stored or runs elsewhere has to find again
-        fits += '; save a game of your own with game.save("mine.npz") and give "mine.npz"'
-    return fits
 
 
 #: Bytes that planning and waiting take for each run, measured; and columns of a curve, the fewest there are.

@@ -98,17 +98,11 @@ def write_csv(outcomes: Sequence[Outcome], place: str | os.PathLike[str]) -> Pat
 
 
 def write_parquet(outcomes: Sequence[Outcome], place: str | os.PathLike[str]) -> Path:
-    """Write the table as Parquet, with pyarrow, or polars where that is installed instead."""
+    """Write the table as Parquet."""
     columns = tidy(outcomes)
+    polars = registry.require("polars", "parquet")
     path = files.path(place)
     with files.write_to(path) as stream:
-        try:
-            polars = registry.require("polars", "parquet")
-        except TacitError:
-            arrow = registry.require("pyarrow", "parquet")
-            parquet = registry.require("pyarrow.parquet", "parquet")
-            parquet.write_table(arrow.table({name: column.tolist() for name, column in columns.items()}), stream)
-            return path
         texts = {name: column.tolist() if column.dtype == object else column for name, column in columns.items()}
         polars.DataFrame(texts).write_parquet(stream)
     return path
