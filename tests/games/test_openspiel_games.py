@@ -117,26 +117,6 @@ def test_values_and_gaps(text: str, seed: int | None):
         assert ours.gaps == pytest.approx(theirs.player_improvements, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", [None, 1])
-def test_box_pushing(seed: int | None):
-    """The tree of two moves has 16,384 leaves; its states tell the rewards so far, those of the table do not."""
-    played = BoxPushing("coop_box_pushing(fully_observable=true,horizon=2)", seed=seed)
-    ours = tacit.evaluate(played.table, played.policy, gap="nash")
-    best = [best_value(played, i) for i in (0, 1)]
-    assert ours.values == pytest.approx(played.value(), abs=1e-9)
-    assert ours.gaps == pytest.approx(np.array(best) - ours.values, abs=1e-9)
-
-
-class BoxPushing(Played):
-    """Robots cannot change sides within two moves, so the board tells the state."""
-
-    def place(self, state: object, h: int) -> int:
-        _, board = state_name(state).split("Total rewards: ")
-        board = board.partition(" ")[2]
-        (found,) = [s for name, s in self.index.items() if name.startswith(board)]
-        return found
-
-
 # Optima and minimax values of the table against OpenSpiel's value iteration and search.
 
 
@@ -340,26 +320,6 @@ def test_actions_that_are_not_legal():
     assert any("not legal" in note for note in game.notes)
 
 
-def test_robots_that_changed_places():
-    """A board of coop_box_pushing shows two robots alike; the state tells them apart."""
-    from tacit.games.openspiel import _box_board
-
-    left, right, forward, stay = range(4)
-    one = [right, forward, left, *[forward] * 5, left, forward, left]
-    two = [stay, stay, stay, *[forward] * 5, left, left, stay]
-    game = pyspiel.load_game("coop_box_pushing(fully_observable=true)")
-    start, board = game.new_initial_state(), _box_board(game)
-    end = start.clone()
-    for joint in zip(one, two, strict=True):
-        end.apply_actions(list(joint))
-        for outcome in (0, 0, 2):  # both succeed, the first robot goes first
-            end.apply_action(outcome)
-    assert str(start).split("\n")[3:] == str(end).split("\n")[3:]
-    assert board(start) != board(end)
-    assert board(start).endswith("first robot at (6, 1)")
-    assert board(end).endswith("first robot at (6, 6)")
-
-
 # Games that are too large are refused after little work and with little memory. Work is counted, not timed.
 
 
@@ -373,7 +333,6 @@ LARGE = {
     "oshi_zumo(coins=10000)": 1,
     "pig(players=2,winscore=10)": 50_000,
     "laser_tag": 50_000,
-    "coop_box_pushing(fully_observable=true)": 50_000,
     "2048": 50_000,
     "yacht": 50_000,
 }
@@ -481,10 +440,6 @@ def test_sizes_with_which_openspiel_destroys_memory(cards: int, made: bool):
         from_openspiel(pyspiel.load_game(text) if made else text)
 
 
-def test_states_of_box_pushing_for_five_moves():
-    assert from_openspiel("coop_box_pushing(fully_observable=true)", horizon=5).states == 1697
-
-
 # What cannot be read is refused in one sentence that says what would work.
 
 
@@ -496,12 +451,11 @@ BAD = {
     "goofspiel(num_cards=3": "OpenSpiel cannot play 'goofspiel(num_cards=3': Missing closing bracket",
     "kuhn_poker": "kuhn_poker() has imperfect information: its agents do not see the state; a game with perfect",
     "goofspiel(imp_info=true)": "goofspiel(imp_info=True) has imperfect information",
-    "coop_box_pushing": "coop_box_pushing() has imperfect information: its agents do not see the state; fully",
+    "coop_box_pushing": "coop_box_pushing() has imperfect information: its agents do not see the state; a game",
     "stones_and_gems": "stones_and_gems() does not tell the probabilities of chance",
     "mfg_crowd_modelling": "mfg_crowd_modelling() is a mean-field game",
     "chess": "chess() has more than 1,200,000 pairs of a state and a joint action: ",
     "markov_soccer": "markov_soccer() has 1,444 states up to move ",
-    "coop_box_pushing(fully_observable=true,horizon=0)": "has no state in which an agent moves",
 }
 
 

@@ -240,8 +240,8 @@ def array(name: str, value: npt.ArrayLike | Owned[Any]) -> FloatArray:
         raise TacitError(f"{name} is not a rectangular array of numbers: {brief(inner)}") from None
     if values.dtype.kind not in "biuf":
         raise TacitError(f"{name} holds {values.dtype} values ({brief(inner)}); it must be an array of real numbers")
-    made = isinstance(inner, list | tuple)  # other objects may have given an array that they keep
-    return freeze(name, Owned(values) if made or owned else values, np.float64)
+    fresh = owned or isinstance(inner, list | tuple)  # other objects may have given an array that they keep
+    return freeze(name, Owned(values) if fresh else values, np.float64)
 
 
 Axis = str | tuple[str, tuple[int, ...]]  # a name, or a name and the shape that the axis flattens

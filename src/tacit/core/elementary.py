@@ -191,10 +191,10 @@ def exp_each(x: FloatArray) -> FloatArray:
     array([1.        , 0.        , 2.71828183])
     """
     inside = np.abs(x) < _MOST
-    found: FloatArray = np.where(inside, exp_less(np.where(inside, x, 0.0), 0.0), 0.0)
-    found[~inside & ~(x < 0)] = np.inf
-    found[np.isnan(x)] = np.nan
-    return found
+    powers: FloatArray = np.where(inside, exp_less(np.where(inside, x, 0.0), 0.0), 0.0)
+    powers[~inside & ~(x < 0)] = np.inf
+    powers[np.isnan(x)] = np.nan
+    return powers
 
 
 def log_each(x: Any) -> FloatArray:

@@ -192,8 +192,8 @@ class CountGame(ExactGame):
         scores = np.array([statistic.scores for statistic in self.statistics])
         steps, group = np.zeros((Q, A), dtype=np.int64), np.zeros((Q, A), dtype=np.int64)
         different = np.zeros(Q, dtype=np.int64)
-        for q, own in enumerate(scores):
-            distinct, which = np.unique(own, return_inverse=True)
+        for q, row in enumerate(scores):
+            distinct, which = np.unique(row, return_inverse=True)
             steps[q, : len(distinct)], group[q], different[q] = distinct, which.ravel(), len(distinct)
         reward_steps = max(len(table) for table in self._rewards)
         full = [np.broadcast_to(table, (reward_steps, *table.shape[1:])) for table in self._rewards]
@@ -320,7 +320,7 @@ class CountGame(ExactGame):
             different = len(set(statistic.scores))
             spread = 12.0 * max(statistic.scores) * N**0.5  # the rest of a sum has no chance worth mentioning
             width = min(statistic.size, spread if different == 2 else statistic.size)
-            reads = sum(own == q for own in self._reward_of) + (different * S if q == self._transition_of else 0)
+            reads = self._reward_of.count(q) + (different * S if q == self._transition_of else 0)
             total += N * width * (levels * different * 0.1 + reads * 0.35)
         return rows * (total * 1e-9 + N * self.actions[0] * S * 4e-9)
 
@@ -340,9 +340,8 @@ class CountGame(ExactGame):
         rewards = np.zeros((N, steps, S, A**N))
         for i, chosen in enumerate(choices):
             for a, table in enumerate(self._rewards):
-                own = np.flatnonzero(chosen == a)
-                paid = self.weights[i, a] * table[:, :, totals[self._reward_of[a]][own]]
-                rewards[i][:, :, own] = paid
+                joint = np.flatnonzero(chosen == a)  # the joint actions in which agent i chooses a
+                rewards[i][:, :, joint] = self.weights[i, a] * table[:, :, totals[self._reward_of[a]][joint]]
         moves = self._transitions[:, :, :, totals[self._transition_of]].transpose(0, 1, 3, 2)
         return TabularGame(
             Owned(np.ascontiguousarray(moves).reshape(len(moves), S, *self.actions, S)),

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -31,16 +31,9 @@ class LineError(TacitError):
         self.line = line
 
 
-class Reader(Protocol):
-    """What goes through a file; `line` is where it is, counted from 1."""
-
-    @property
-    def line(self) -> int: ...  # noqa: D102
-
-
 @contextmanager
-def locate_errors(place: Path, reader: Reader | None = None) -> Iterator[None]:
-    """Put the file before an error that is raised within, and the line if it has one or `reader` is at one."""
+def locate_errors(place: Path, reader: Any = None) -> Iterator[None]:
+    """Put the file before an error that is raised within, and the line if it has one or `reader.line` says one."""
     try:
         yield
     except TacitError as error:

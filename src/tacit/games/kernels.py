@@ -437,9 +437,10 @@ def induced_payoffs(game: CountGame, h: int, rows: FloatArray, s: int | None) ->
     memory.require(memory.floats(n, N, A, 2 * (S + 2)), "what the agents of a counting game face")
     mu, copies = np.zeros((n, N, A)), np.zeros((n, N), dtype=np.int64)
     number, which = np.zeros(n, dtype=np.int64), np.zeros((n, N), dtype=np.int64)
-    for k, own in enumerate(flat):
-        found, back, times = _different(own)
-        mu[k, : len(found)], copies[k, : len(found)], number[k], which[k] = found, times, len(found), back
+    for k, rows_k in enumerate(flat):
+        distinct, which[k], times = _different(rows_k)
+        number[k] = len(distinct)
+        mu[k, : number[k]], copies[k, : number[k]] = distinct, times
     each = induced_by_kind(game, h, states, mu, copies, number)
     index = which[:, :, None]
     rewards = game.weights * np.take_along_axis(each.rewards, index, axis=1)
@@ -566,17 +567,17 @@ def _check_compiles(game: FunctionGame) -> None:
 
 def _compiled_alone(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Compile a function by itself, as kernels are; return the type that it returns."""
-    made: Any = numba.njit(**generics.OPTIONS)(function)
-    made.compile(arguments)
-    return made.overloads[made.signatures[0]].signature.return_type
+    compiled: Any = numba.njit(**generics.OPTIONS)(function)
+    compiled.compile(arguments)
+    return compiled.overloads[compiled.signatures[0]].signature.return_type
 
 
 def _place(error: errors.NumbaError, function: Callable[..., Any]) -> str:
     """Return file and line of what the compiler stumbled over, or of the function."""
-    found = re.findall(r'File "([^"]+)", line (\d+)', re.sub(r"\x1b\[[0-9;]*m", "", str(error)))
-    own = [(path, line) for path, line in found if function.__code__.co_filename.endswith(path)]
-    if own:
-        return f"{function.__code__.co_filename}:{own[-1][1]}"
+    places = re.findall(r'File "([^"]+)", line (\d+)', re.sub(r"\x1b\[[0-9;]*m", "", str(error)))
+    lines = [line for path, line in places if function.__code__.co_filename.endswith(path)]
+    if lines:
+        return f"{function.__code__.co_filename}:{lines[-1]}"
     loc: Any = getattr(error, "loc", None)
     theirs = loc is not None and loc.filename == function.__code__.co_filename
     return f"{loc.filename}:{loc.line}" if theirs else where(function)

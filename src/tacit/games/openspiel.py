@@ -34,7 +34,7 @@ from tacit.games.exact import Successors, from_entries, take_rows
 from tacit.games.matrix import matrix_game
 from tacit.games.tabular import TabularGame
 
-#: Pairs of a state and a joint action, and outcomes followed: 6 to 17 s. coop_box_pushing for 6 moves takes 1,080,705.
+#: Pairs of a state and a joint action, and outcomes followed: 6 to 17 s.
 LIMIT = 1_200_000
 
 #: Characters of a state's text beyond which it counts for more than one outcome. Usual texts have 50 to 500.
@@ -82,8 +82,7 @@ def from_openspiel(
     legal one does there, and nothing where the agent is not to move: values and equilibria are those of the game.
 
     Refused are games with imperfect information, mean-field games, and games that do not tell the probabilities of
-    chance. OpenSpiel's type follows the parameters of a game, except for coop_box_pushing, which counts as perfect
-    information if it is `fully_observable`; its states are its board, since its text tells the rewards so far.
+    chance, by OpenSpiel's own type of the game. So is its coop_box_pushing; `tacit.make("box-pushing")` has tables.
 
     Examples
     --------
@@ -104,8 +103,7 @@ def from_openspiel(
             return _normal_form(game, horizon or game.get_parameters()["num_repetitions"], limit)
         if kind.information == kind.Information.ONE_SHOT:
             return _normal_form(game, horizon or 1, limit)
-        key = key or (_box_board(game) if _boxes(game) else str)
-        return _tabulate(game, SearchBounds(horizon, key, limit, time.monotonic() + seconds))
+        return _tabulate(game, SearchBounds(horizon, key or str, limit, time.monotonic() + seconds))
     except MemoryError:
         raise TacitError(f"there is not enough memory for {brief(str(game))}; make it or the horizon smaller") from None
     except TacitError:
@@ -144,10 +142,9 @@ def _refuse(pyspiel: Any, game: Any, most: int) -> None:
         raise TacitError(f"{game} is a mean-field game; a game with a fixed number of agents is needed")
     if kind.chance_mode == kind.ChanceMode.SAMPLED_STOCHASTIC:
         raise TacitError(f"{game} does not tell the probabilities of chance; a game with explicit chance is needed")
-    hidden = kind.information == kind.Information.IMPERFECT_INFORMATION
-    if hidden and not (_boxes(game) and game.get_parameters()["fully_observable"]):
-        needed = "fully_observable=true" if _boxes(game) else "a game with perfect information"
-        raise TacitError(f"{game} has imperfect information: its agents do not see the state; {needed} is needed")
+    if kind.information == kind.Information.IMPERFECT_INFORMATION:
+        needed = "a game with perfect information is needed"
+        raise TacitError(f"{game} has imperfect information: its agents do not see the state; {needed}")
     sizes = {
         "actions": game.num_distinct_actions(),
         "moves": game.max_game_length(),
@@ -165,24 +162,6 @@ def _reason(message: str) -> str:
     """Return OpenSpiel's message, or what a size means that C++ refuses."""
     sizes = ("vector::", "basic_string::")
     return "one of its parameters is negative or far too large" if any(size in message for size in sizes) else message
-
-
-def _boxes(game: Any) -> bool:
-    return bool(game.get_type().short_name == "coop_box_pushing")
-
-
-def _box_board(game: Any) -> Callable[[Any], str]:
-    """Return a key: the board below the three lines that count moves and rewards, and which robot is the first."""
-    observation = require("open_spiel.python.observation", "openspiel").make_observation(game)
-    # [11, 8, 8]; planes 3, 5, 7, 9 show the observer, one a direction. `observation_tensor` takes 10 times as long.
-    observer = np.arange(11 * 64).reshape(11, 64)[3::2].ravel()
-
-    def board(state: Any) -> str:
-        observation.set_from(state, 0)
-        row, column = divmod(int(observation.tensor.take(observer).argmax()) % 64, 8)
-        return f"{str(state).split(chr(10), 3)[3]}first robot at ({row}, {column})"
-
-    return board
 
 
 def _normal_form(game: Any, horizon: int, limit: int) -> TabularGame:
