@@ -233,7 +233,7 @@ def smallest(loss, n):
 
 @generics.jitable
 def balance(loss, least, n, temperature, y):
-    """Find y with S(y) = Σ μ near 1; return y, S, Σ μ/(x+L), Σ μ/(x+L)² and Σ 1/(x+L).
+    """Find y with S(y) = Σ μ near 1. Return y, S, Σ μ/(x+L), Σ μ/(x+L)² and Σ 1/(x+L).
 
     μ(b) = (λ/(x + L(b)))², where x = y − min L is the multiplier of Σ μ = 1, and y lies between λ and λ·√n. Newton's
     method for 1/√S, which is concave and nearly a line, finds it from anywhere [Moré, Sorensen 1983]; where it begins

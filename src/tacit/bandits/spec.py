@@ -78,7 +78,7 @@ class Bandit(Protocol):
         raise NotImplementedError
 
     def init(self, cells: Any, setting: Setting) -> Any:
-        """Make records [..., N] ready for their first round; return what kernels read besides, a NamedTuple."""
+        """Make records [..., N] ready for their first round. Return what kernels read besides, a NamedTuple."""
         raise NotImplementedError
 
     def make(self, setting: Setting, number: int = 1) -> tuple[Any, Any]:
@@ -135,7 +135,7 @@ def pick(weights, total, n, u):
 
 @generics.jitable
 def share(weights, total, n, out):
-    """Write the weights divided by their sum; there is room for n at least, by which the compiler unrolls the loop."""
+    """Write the weights divided by their sum. There is room for n at least, by which the compiler unrolls the loop."""
     scale = 1.0 / total
     for a in range(min(n, len(weights))):
         out[a] = weights[a] * scale

@@ -64,7 +64,7 @@ def attach_cache(loop: Any, cache: Any) -> None:
 
 
 def reduce(key: Any, cres: Any) -> bytes:
-    """Return compiled code and a key, pickled; raise TypeError for code that holds addresses of this process."""
+    """Return compiled code and a key, pickled. Raise TypeError for code that holds addresses of this process."""
     if cres.lifted or cres.library.has_dynamic_globals:
         raise TypeError("it holds addresses of this process")
     content: bytes = _serialize.dumps((key, cres._reduce()))

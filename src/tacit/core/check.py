@@ -51,7 +51,7 @@ RANGES = {
 def integer(
     name: str, value: object, *, least: int | None = None, most: int | None = None, of: str | None = None
 ) -> int:
-    """Return `value` as an int within [least, most]; without `least`, within the range of its name, or of another.
+    """Return `value` as an int within [least, most]. Without `least`, within the range of its name, or of another.
 
     >>> integer("horizon", 0)
     Traceback (most recent call last):
@@ -134,7 +134,7 @@ def _finite(value: numbers.Real) -> bool:
 
 
 def flag(name: str, value: object) -> bool:
-    """Return `value` as a bool; numbers and words are refused, since they are most often a slip."""
+    """Return `value` as a bool. Numbers and words are refused, since they are most often a slip."""
     if not isinstance(value, bool | np.bool_):
         raise TacitError(f"{name} is {brief(value)}; it must be True or False")
     return bool(value)
@@ -172,7 +172,7 @@ def text(name: str, value: object, *, empty: bool = True) -> str:
 
 
 def list_of(name: str, value: object, of: str, *, count: int | None = None, least: int = 0) -> list[Any]:
-    """Return the entries of a list, a tuple or an array; `of` says what they are, `count` how many there must be.
+    """Return the entries of a list, a tuple or an array. `of` says what they are, `count` how many there must be.
 
     >>> list_of("columns", 3, "names of columns")
     Traceback (most recent call last):
@@ -202,7 +202,7 @@ def names(what: str, value: object, count: int) -> tuple[str, ...]:
 
 
 def function(name: str, value: object, *, needed: bool = False) -> Any:
-    """Return `value` if it can be called; None stands for no function, unless one is needed.
+    """Return `value` if it can be called. None stands for no function, unless one is needed.
 
     >>> function("progress", "x")
     Traceback (most recent call last):
@@ -248,7 +248,7 @@ Axis = str | tuple[str, tuple[int, ...]]  # a name, or a name and the shape that
 
 
 def distributions(name: str, probs: FloatArray, axes: Sequence[Axis], *, over: str) -> None:
-    """Check that `probs` holds a distribution along its last axis; `axes` names all of them for the message.
+    """Check that `probs` holds a distribution along its last axis. `axes` names all of them for the message.
 
     >>> distributions("initial", np.array([0.5, 0.4]), ["s"], over="states")
     Traceback (most recent call last):

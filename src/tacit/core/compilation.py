@@ -110,7 +110,7 @@ def _raise_interrupts() -> Iterator[None]:
 
 
 class _Settings(getattr(beyond.event, "Listener", object)):  # type: ignore[misc]  # numba is not typed
-    """The compiler's settings while it compiles a loop of ours; numba says when that begins and ends, kernels included.
+    """The compiler's settings while it compiles a loop of ours. numba says when that begins and ends, kernels included.
 
     numba optimises every kernel by itself, and again in the loop that it is linked into: a little is enough at first.
     The loop joins operations on neighbours, which numba leaves off: rows of agents are short and unrolled (a fifth more
@@ -208,7 +208,7 @@ def cache_root() -> Path:
 
 @cache
 def kernel_directory(root: Path) -> Path | None:
-    """Return where this package's machine code is kept, made if it is not there; None where none can be trusted."""
+    """Return where this package's machine code is kept, made if it is not there. None where none can be trusted."""
     home = root / NAME
     directory = home / package_digest(without=ABOVE)
     try:
@@ -226,7 +226,7 @@ def kernel_directory(root: Path) -> Path | None:
 
 
 def _is_private(status: os.stat_result) -> bool:
-    """Return whether a directory is this user's and closed to others; modes say nothing where there is no POSIX."""
+    """Return whether a directory is this user's and closed to others. Modes say nothing where there is no POSIX."""
     ours = os.name != "posix" or (status.st_uid == os.geteuid() and not status.st_mode & 0o077)
     return stat.S_ISDIR(status.st_mode) and ours
 
@@ -284,6 +284,6 @@ class KernelCache:
         return sig, codegen.magic_tuple(), self._function.__module__, self._function.__qualname__, code
 
     def _place(self, key: tuple[Any, ...]) -> Path:
-        """Return the file of a key; two keys of the same text are distinguished when they are loaded."""
+        """Return the file of a key. Two keys of the same text are distinguished when they are loaded."""
         text = repr((str(key[0]), *key[1:]))
         return self._directory / f"{self._function.__name__}-{hashlib.sha256(text.encode()).hexdigest()[:32]}{SUFFIX}"

@@ -54,7 +54,7 @@ def sentence(error: BaseException) -> str:
 
 @contextmanager
 def blame(beginning: str) -> Iterator[None]:
-    """Tell what somebody else's code raises as one sentence, which begins like this; TacitErrors stay as they are.
+    """Tell what somebody else's code raises as one sentence, which begins like this. TacitErrors stay as they are.
 
     >>> with blame("coin failed in step"):
     ...     1 / 0

@@ -80,7 +80,7 @@ def skip_sync() -> Iterator[None]:
 
 @contextmanager
 def write_to(place: Path, *, mode: int = 0o666, sync: bool = True) -> Iterator[BinaryIO]:
-    """Open a file to write to; it takes its place when the block ends without an error.
+    """Open a file to write to. It takes its place when the block ends without an error.
 
     Without `sync` a failure of power may leave it empty, which a process that is killed never does.
 
@@ -223,12 +223,12 @@ def read_arrays(source: str | os.PathLike[str], *, limited: bool = True) -> dict
 
 
 def words(name: str, array: Array) -> list[str]:
-    """Return an array of text as a list; a single text is a list of one."""
+    """Return an array of text as a list. A single text is a list of one."""
     return _list(name, array, "U", "text")
 
 
 def integers(name: str, array: Array) -> list[int]:
-    """Return an array of whole numbers as a list; a single number is a list of one."""
+    """Return an array of whole numbers as a list. A single number is a list of one."""
     return _list(name, array, "iu", "whole numbers")
 
 

@@ -137,7 +137,7 @@ def digest_kernels(struct: Any) -> list[str]:
 
 
 def subtype(kind: type, *, digest: str = "") -> type:
-    """Return a new subtype of a NamedTuple, with the same name; a struct of it pickles as one of the original."""
+    """Return a new subtype of a NamedTuple, with the same name. A struct of it pickles as one of the original."""
 
     def reduce(struct: Any) -> Any:
         return kind, tuple(struct)
@@ -403,7 +403,7 @@ def _current_policy(learner, i, h, s, out):
 
 @partial(generic, default=_current_policy)
 def average_policy(learner, i, h, s, out):
-    """Write the average of agent i's recent iterates at (h, s); for learners that are `recent`, otherwise as `policy`.
+    """Write the average of agent i's recent iterates at (h, s). Learners that are not `recent` write `policy`.
 
     Parameters
     ----------
@@ -584,12 +584,12 @@ def restart(bandit, cell, rounds):
 
 @generic
 def warm_start(bandit, cell, target, rounds, scale):
-    """Begin at the distribution `target`, as in that round, with losses of about `scale`; no bandit needs it."""
+    """Begin at the distribution `target`, as in that round, with losses of about `scale`. No bandit needs it."""
 
 
 @generic
 def regret(bandit, cell):
-    """Return the bandit's own estimate of its mean regret; only bandits that tune themselves have one."""
+    """Return the bandit's own estimate of its mean regret. Only bandits that tune themselves have one."""
 
 
 # what may watch the loop ---------------------------------------------------------------------------------------------

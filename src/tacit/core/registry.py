@@ -137,7 +137,7 @@ class Registry(Generic[T]):
 def _vary(
     factory: Callable[..., T], about: str, fixed: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> Callable[..., T]:
-    """Return a factory with fixed parameters and other defaults; the parameters of those come first, in their order."""
+    """Return a factory with fixed parameters and other defaults. The parameters of those come first, in their order."""
 
     def make(**params: Any) -> T:
         return factory(**{**defaults, **params, **fixed})

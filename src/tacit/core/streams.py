@@ -36,7 +36,7 @@ def move(generator: np.random.Generator, numbers: int) -> None:
 
 
 def seeds(seed: int, role: int, numbers: range) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return a seed for each of these consecutive numbers; it depends on nothing but the number.
+    """Return a seed for each of these consecutive numbers. It depends on nothing but the number.
 
     >>> seeds(7, PLAY, range(10))[4:6].tolist() == seeds(7, PLAY, range(4, 6)).tolist()
     True

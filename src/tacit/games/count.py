@@ -269,7 +269,7 @@ class CountGame(ExactGame):
         return moved if s is not None else moved.sum(axis=-2)
 
     def shift_rewards(self) -> tuple[CountGame, FloatArray] | None:
-        """Return the game with each agent's least reward subtracted, and those rewards [N]; None where none is far off.
+        """Return the game with each agent's least reward subtracted, and those rewards [N]. None where none is far off.
 
         Where an agent's actions have different weights, a constant added to its rewards is none of the tables'.
         """

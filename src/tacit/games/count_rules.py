@@ -243,7 +243,7 @@ def count_vectors(agents: int, actions: int) -> IntArray:
 
 
 def check_counts(agents: int, actions: int) -> None:
-    """Raise unless all vectors of counts fit into memory; there may be too many of them to be counted.
+    """Raise unless all vectors of counts fit into memory. There may be too many of them to be counted.
 
     >>> check_counts(1000, 1000)
     Traceback (most recent call last):

@@ -53,7 +53,7 @@ ENTRIES, REWARDS, CHARACTERS = 65_536, 4096, 65_536
 
 
 class Lines:
-    """The lines of a file one after the other, without comments and empty ones; `line` is the last one's number."""
+    """The lines of a file one after the other, without comments and empty ones. `line` is the last one's number."""
 
     def __init__(self, path: Path) -> None:
         self.line = 0
@@ -143,7 +143,7 @@ class Labels:
 
 
 class JointLabels:
-    """Tuples of labels, of all agents or of the state alone; the joint index is row-major, the last runs fastest."""
+    """Tuples of labels, of all agents or of the state alone. The joint index is row-major, the last runs fastest."""
 
     def __init__(self, what: str, parts: Sequence[Labels]) -> None:
         self.what, self.parts = what, parts
@@ -537,7 +537,7 @@ class TeamRewards:
 
 
 def load_dpomdp(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
-    """Read a team game; every agent gets the reward of the team, and play is fully observed.
+    """Read a team game. Every agent gets the reward of the team, and play is fully observed.
 
     Parameters
     ----------
@@ -636,7 +636,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 def save_dpomdp(game: TabularGame, path: str | os.PathLike[str]) -> None:
-    """Write a stationary team game; each agent observes the state, so that planners see the same game.
+    """Write a stationary team game. Each agent observes the state, so that planners see the same game.
 
     Numbers are written so that reading them back gives the same bits. Names that are no identifiers of the format give
     way to indices. A horizon stands in a comment, since the format has no place for it; a discount has one.

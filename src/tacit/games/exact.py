@@ -98,7 +98,7 @@ class ExactGame(NamedGame, Sealed, ABC):
 
     @abstractmethod
     def shift_rewards(self) -> tuple[ExactGame, FloatArray] | None:
-        """Return the game with each agent's least reward subtracted, and those rewards [N]; None where none is far off.
+        """Return the game with each agent's least reward subtracted, and those rewards [N]. None where none is far off.
 
         Differences of returns are lost to rounding where rewards are far from 0 and near each other.
         """
@@ -165,7 +165,7 @@ class ExactGame(NamedGame, Sealed, ABC):
         return int(support[pick(cumulative, 0, len(support), u)])
 
     def check_place(self, h: int, s: int, actions: Sequence[int]) -> tuple[int, int, list[int]]:
-        """Return step, state and joint action as Python numbers; raise unless they are of this game."""
+        """Return step, state and joint action as Python numbers. Raise unless they are of this game."""
         h = check.integer("h", h, least=0, most=self.horizon - 1)
         s = check.integer("s", s, least=0, most=self.states - 1)
         each = check.list_of("actions", actions, f"actions, one for each of {self.agents} agents", count=self.agents)
@@ -191,7 +191,7 @@ def seconds_over_joint_actions(game: ExactGame, rows: int) -> float:
 
 
 def as_exact(game: object) -> ExactGame | None:
-    """Return a game in which policies can be evaluated exactly; None in the place of any other."""
+    """Return a game in which policies can be evaluated exactly. None in the place of any other."""
     return game if isinstance(game, ExactGame) else None
 
 
@@ -296,7 +296,7 @@ def stack_rows(rows: Sequence[FloatArray]) -> FloatArray:
 
 
 def stack_agents(parts: Sequence[FloatArray], *, recommended: bool = False) -> FloatArray:
-    """Stack the agents' payoffs [..., S, A_i] as [..., N, S, A]; who has fewer actions has its last one repeated.
+    """Stack the agents' payoffs [..., S, A_i] as [..., N, S, A]. Who has fewer actions has its last one repeated.
 
     Where actions are recommended, payoffs [..., S, b, a] as [..., N, S, A, A]; what is never recommended pays nothing.
     """
@@ -357,7 +357,7 @@ def from_dense(transitions: FloatArray) -> Successors:
 
 
 def from_entries(row: npt.ArrayLike, state: npt.ArrayLike, prob: npt.ArrayLike, rows: int) -> Successors:
-    """Gather (row, next state, probability) triples in any order; repeated pairs add up, zeros are dropped."""
+    """Gather (row, next state, probability) triples in any order. Repeated pairs add up, zeros are dropped."""
     row, state, prob = np.asarray(row, np.int64), np.asarray(state, np.int32), np.asarray(prob, np.float64)
     order = np.lexsort((state, row))
     row, state, prob = row[order], state[order], prob[order]

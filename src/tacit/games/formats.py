@@ -159,7 +159,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}]|[^\s{},"]++|"', re.DOTALL)
 
 
 class Tokens:
-    """The tokens of a file one after the other; they are not all held at once.
+    """The tokens of a file one after the other. They are not all held at once.
 
     Attributes
     ----------
@@ -325,7 +325,7 @@ def _require(tokens: Tokens, numbers: int, players: int) -> None:
 
 
 def save_nfg(game: TabularGame, path: str | os.PathLike[str]) -> None:
-    """Write a game with one state and the same rewards at every step as .nfg; its horizon and names are not written.
+    """Write a game with one state and the same rewards at every step as .nfg. Its horizon and names are not written.
 
     Numbers are written so that reading them back gives the same bits.
     """

@@ -102,7 +102,7 @@ class FunctionGame(NamedGame):
         self._check_calls()
 
     def _copy_functions(self) -> None:
-        """Copy the functions, which read for good what holds now; `copies` are those that they call too."""
+        """Copy the functions, which read for good what holds now. `copies` are those that they call too."""
         plain: list[Any] = [getattr(function, "py_func", function) for function in self.written.values()]
         copied, self.copies = snapshots.copy_functions(plain)
         self.functions: dict[str, Any] = dict(zip(self.written, copied, strict=True))

@@ -50,7 +50,7 @@ def has_table(env: Any) -> bool:
 
 
 def is_own(name: str) -> bool:
-    """Return whether an id is of one of Gymnasium's own environments that have a table; nothing is imported to tell."""
+    """Return whether an id is of one of Gymnasium's own environments that have a table. Nothing is imported to tell."""
     spec = require("gymnasium", "gymnasium").registry.get(name)
     return str(getattr(spec, "entry_point", None)).startswith("gymnasium.envs.toy_text.")
 
@@ -106,7 +106,7 @@ def _table(name: str, env: Any) -> Any:
 
 
 def _arrays(name: str, table: Any) -> tuple[Successors, FloatArray]:
-    """Return the successors and the expected rewards [1, 1, S + 1, A]; state S is "over"."""
+    """Return the successors and the expected rewards [1, 1, S + 1, A]. State S is "over"."""
     over, actions = len(table), len(table[0])
     rewards = memory.zeros((1, 1, over + 1, actions), f"the rewards of {name}")
     row, state, prob = [], [], []

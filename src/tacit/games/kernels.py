@@ -271,7 +271,7 @@ def score_probs(game, mu, number, q):
 
 @generics.apart
 def leave_one_out(game, copies, number, h, s, q, pays, moves):
-    """Go through the tree of halves depth first; at each leaf, read the tables against the others' distribution.
+    """Go through the tree of halves depth first. At each leaf, read the tables against the others' distribution.
 
     `todo` holds halves [begin, end) with their level, and the agents that join what lay outside of both halves.
     """

@@ -208,7 +208,7 @@ class LegalMoves(NamedTuple):
     next_probs: list[dict[Position, float]]  # [joint]  probability of each next position
 
     def agrees(self, other: LegalMoves, *, last: bool) -> bool:
-        """Whether the other state is the same; after the last move it does not matter where it leads."""
+        """Whether the other state is the same. After the last move it does not matter where it leads."""
         if self.legal != other.legal or not np.allclose(self.rewards, other.rewards, rtol=0, atol=1e-9):
             return False
         return last or all(_close(mine, its) for mine, its in zip(self.next_probs, other.next_probs, strict=True))
@@ -271,7 +271,7 @@ class PositionSearch:
                     self._expand(position, state)
 
     def _expand(self, position: Position, state: Any) -> None:
-        """Try every legal joint action in a state; note what happens, or compare it with what is known."""
+        """Try every legal joint action in a state. Note what happens, or compare it with what is known."""
         here = LegalMoves(self._legal(state), [], [])
         before = state.returns()
         for joint in itertools.product(*[actions or [-1] for actions in here.legal]):  # -1: OpenSpiel's "no action"
@@ -337,7 +337,7 @@ class PositionSearch:
         return legal
 
     def _check_rows(self, sizes: tuple[int, ...]) -> None:
-        """Refuse too many pairs of a state and a joint action; states that wait to be expanded count as well."""
+        """Refuse too many pairs of a state and a joint action. States that wait to be expanded count as well."""
         if len(self._ways) * math.prod(sizes) > self.bounds.limit:
             raise TacitError(
                 f"{self.game} has more than {self.bounds.limit:,} pairs of a state and a joint action: "

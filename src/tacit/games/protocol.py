@@ -108,7 +108,7 @@ class NamedGame:
 
 
 def count_steps(game: Game) -> int:
-    """Return how many steps an episode has; of a discounted game, how many it has on average."""
+    """Return how many steps an episode has. Of a discounted game, how many it has on average."""
     return math.ceil(round(getattr(game, "effective_horizon", game.horizon), 9))
 
 
@@ -139,7 +139,7 @@ def check_sizes(game: Game) -> None:
 
 
 def check_play(game: Game, *, steps: int = 200) -> None:
-    """Play a game that is functions with random actions, interpreted; raise where a state or reward is out of range.
+    """Play a game that is functions with random actions, interpreted. Raise where a state or reward is out of range.
 
     Compiled code trusts a game's kernels: a state that is not there would be read from outside of the tables.
     """

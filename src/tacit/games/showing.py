@@ -212,7 +212,7 @@ Moves = tuple[list[tuple[int, float]], list[int]]
 
 
 def _groups(game: TabularGame, h: int, s: int) -> list[Moves]:
-    """Return the joint actions of a state by where they lead; what most of them do comes last."""
+    """Return the joint actions of a state by where they lead. What most of them do comes last."""
     first, following, prob = game.successors
     row = ((h if game.transition_steps > 1 else 0) * game.states + s) * game.joint_actions
     groups: dict[tuple[tuple[int, float], ...], list[int]] = {}

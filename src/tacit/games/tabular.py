@@ -62,7 +62,7 @@ CUT_OFF = 1e-3
 
 
 class TabularGame(ExactGame):
-    """N agents, S states, H steps or a discount; each agent has its own actions and its own reward.
+    """N agents, S states, H steps or a discount. Each agent has its own actions and its own reward.
 
     Parameters
     ----------
@@ -135,14 +135,14 @@ class TabularGame(ExactGame):
 
     @cached_property
     def transitions(self) -> FloatArray:
-        """Probabilities [H or 1, S, A_1, …, A_N, S]; made on first use where the game was given as successors."""
+        """Probabilities [H or 1, S, A_1, …, A_N, S]. Made on first use where the game was given as successors."""
         shape = (self.transition_steps, self.states, *self.actions, self.states)
         memory.require(memory.floats(*shape), f"the dense transitions {shape}")
         return lock(to_dense(self.successors, shape))
 
     @cached_property
     def successors(self) -> Successors:
-        """The next states with positive probability; made on first use where the game was given as an array."""
+        """The next states with positive probability. Made on first use where the game was given as an array."""
         return Successors(*(lock(array) for array in from_dense(self.transitions)))
 
     @cached_property
@@ -241,7 +241,7 @@ class TabularGame(ExactGame):
         return np.stack([(draw @ matrix).toarray() for draw in draws]).reshape(*joint.shape[:-1], S)
 
     def shift_rewards(self) -> tuple[TabularGame, FloatArray] | None:
-        """Return the game with each agent's least reward subtracted, and those rewards [N]; None where none is far off.
+        """Return the game with each agent's least reward subtracted, and those rewards [N]. None where none is far off.
 
         >>> import tacit
         >>> shifted, least = tacit.matrix_game([[1e12, 1e12 + 1]]).shift_rewards()
@@ -298,7 +298,7 @@ class TabularGame(ExactGame):
         return game
 
     def with_discount(self, discount: float) -> TabularGame:
-        """Return the same game without a last step, discounted; its tables must be the same at every step.
+        """Return the same game without a last step, discounted. Its tables must be the same at every step.
 
         And they must hold beyond the horizon: those of `tacit.tabulate` do if all states were reached before.
 
@@ -354,7 +354,7 @@ class TabularGame(ExactGame):
         return s_next, rewards
 
     def kernels(self) -> GameTables:
-        """Return the tables as the compiled loop reads them; of a discounted game, those of `to_random_horizon`."""
+        """Return the tables as the compiled loop reads them. Of a discounted game, those of `to_random_horizon`."""
         return self._tables() if self.discount is None else self.to_random_horizon()._tables()
 
     def endless_kernels(self, start: int) -> EndlessTables:
@@ -535,7 +535,7 @@ def _put_beside(cumulative: FloatArray, state: npt.NDArray[np.int32]) -> tuple[F
 
 
 def as_tables(game: object) -> TabularGame | None:
-    """Return a game whose joint actions are listed in tables; None in the place of any other, of counts too."""
+    """Return a game whose joint actions are listed in tables. None in the place of any other, of counts too."""
     return game if isinstance(game, TabularGame) else None
 
 

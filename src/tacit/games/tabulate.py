@@ -150,7 +150,7 @@ def tabulate_steps(
 
 
 def _takes_step(what: str, function: Callable[..., Any]) -> bool:
-    """Return whether a function takes the step after a state and actions; raise unless it takes those."""
+    """Return whether a function takes the step after a state and actions. Raise unless it takes those."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # some compiled functions do not say what they take
@@ -242,7 +242,7 @@ class StateSearch:
         return number
 
     def _expand(self, s: int, step: int, *, last: bool) -> None:
-        """Write down what every joint action does in a state; where the last step leads does not matter."""
+        """Write down what every joint action does in a state. Where the last step leads does not matter."""
         here = self.states[s]
         self._expanded.append((step if self.timed else 0, s))
         for joint in self._joint:
@@ -316,7 +316,7 @@ Transition = Callable[[Any, tuple[int, ...]], Sequence[tuple[float, Any]]]
 
 
 class Objective(Protocol):
-    """What an agent is paid for, within the first `steps`; None where there is no bound."""
+    """What an agent is paid for, within the first `steps`. None where there is no bound."""
 
     @property
     def steps(self) -> int | None: ...  # noqa: D102
@@ -392,7 +392,7 @@ def objective_game(
     horizon: int | None = None,
     **more: Any,
 ) -> TabularGame:
-    """Make a game of rules and an objective for each agent; `more` is as in `tacit.tabulate`.
+    """Make a game of rules and an objective for each agent. `more` is as in `tacit.tabulate`.
 
     Without a horizon, the largest bound of the objectives is the horizon.
     """
