@@ -29,7 +29,7 @@ Learners and bandits do alike things at two levels, hence two words for each:
 
 - `act` is an agent's move in a state (h, s); `draw` is the pull of one bandit, whose cell knows no states.
 - `learn` takes a step of the game: reward and next state; `update` takes a loss and the probability it was drawn with.
-- `policy` writes an agent's distribution at (h, s), with which runs answer: a learner whose `act` explores beyond it
+- `policy` writes an agent's distribution at (h, s), which runs return: a learner whose `act` explores beyond it
   says how often (`Learner.explores`). `probs` writes that of one cell. `average_policy` writes an agent's
   average over its iterates, where `info.returns` is "average".
 

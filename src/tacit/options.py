@@ -108,7 +108,7 @@ class Options:
 
     @property
     def choice(self) -> dict[str, Any]:
-        """By what a run chooses its answer."""
+        """By what a run chooses the returned policy."""
         return {"target": self.gap, "prefer": self.prefer}
 
     @property
@@ -126,7 +126,7 @@ FIELDS = {one.name: one for one in fields(Options)}
 
 
 def check_option(name: str, value: Any, called: str | None = None) -> Any:
-    """Return the value of an option in its proper type, or say what is wrong with it; None where it may be left out."""
+    """Return the value of an option in its proper type; None where it may be left out."""
     if value is None and FIELDS[name].default is None:
         return None
     return FIELDS[name].metadata["check"](called or name, value)

@@ -179,8 +179,8 @@ class BestOutput(Joined, Output):
 
     def _select(self, candidates: dict[str, Candidate]) -> str:
         """Return the name of the best of those whose gaps are known; "" where none is."""
-        known = {name: candidate for name, candidate in candidates.items() if _is_known(candidate)}
-        return choose(known, functools.partial(uniform_gap, self.game), **self.options.choice) if known else ""
+        judged = {name: candidate for name, candidate in candidates.items() if _is_known(candidate)}
+        return choose(judged, functools.partial(uniform_gap, self.game), **self.options.choice) if judged else ""
 
     def snapshot(self) -> Arrays:
         """Return the snapshots of all members' outputs, and what was measured last."""

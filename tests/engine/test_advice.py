@@ -59,7 +59,7 @@ def test_the_published_algorithm_on_box_pushing_is_no_better_than_uniform_play()
     game = tacit.make("box-pushing", horizon=5)
     run = tacit.learn(game, "stage-v-cce", episodes=300, bonus=0.1)
     (told,) = (one.text for one in run.advice if one.kind == "uniform")
-    assert "no better than uniform play" in told
+    assert "no better than the uniform policy" in told
     assert "try adaptive-v-cce" in told
     better = tacit.learn(game, "adaptive-v-cce", episodes=6000, keep=False)
     assert not better.advice

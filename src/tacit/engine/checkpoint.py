@@ -110,7 +110,9 @@ class Checkpoint:
         if self._wait == math.inf:
             return
         try:
-            arrays = {f"{part}:{key}": a for part, held in self._parts.items() for key, a in held.snapshot().items()}
+            arrays = {
+                f"{part}:{key}": a for part, resumable in self._parts.items() for key, a in resumable.snapshot().items()
+            }
         except TacitError as error:
             self._note(f"this run is not checkpointed: {error}")
             self._wait = math.inf
@@ -139,17 +141,17 @@ class Checkpoint:
         except TacitError as error:
             self._note(f"{error}; the run starts over")
             return {}
-        found: dict[str, Arrays] = {part: {} for part in self._parts}
+        snapshots: dict[str, Arrays] = {part: {} for part in self._parts}
         for name, array in arrays.items():
             part, _, key = name.partition(":")
-            found.setdefault(part, {})[key] = array
-        return found
+            snapshots.setdefault(part, {})[key] = array
+        return snapshots
 
 
 def pack(value: object, name: str = "") -> Arrays:
     """Return the arrays of a struct that can change, nested ones included, by their path."""
-    held = ((path, array) for path, array in records.arrays(value) if array.flags.writeable)
-    return {key: column for path, array in held for key, column in records.columns(array, f"{name}.{path}")}
+    writeable = ((path, array) for path, array in records.arrays(value) if array.flags.writeable)
+    return {key: column for path, array in writeable for key, column in records.columns(array, f"{name}.{path}")}
 
 
 def unpack(value: object, arrays: Arrays, name: str = "") -> None:

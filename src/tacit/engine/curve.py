@@ -184,8 +184,8 @@ def _add_up(total: FloatArray, returns: FloatArray) -> FloatArray:
     """Add returns [episodes, N] to `total` [N] one after the other: the sum does not depend on how a run is cut."""
     sums = np.empty((len(total), 1 + len(returns)))
     sums[:, 0], sums[:, 1:] = total, returns.T
-    found: FloatArray = np.add.accumulate(sums, axis=1, out=sums)[:, -1].copy()
-    return found
+    summed: FloatArray = np.add.accumulate(sums, axis=1, out=sums)[:, -1].copy()
+    return summed
 
 
 def _growing(episodes: int, points: int) -> list[int]:

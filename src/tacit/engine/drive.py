@@ -1,7 +1,7 @@
 """The two parts of a run that vary, THE while-loop that joins them, and a run from its start to its end.
 
-An engine plays, an output measures and answers. The loop plays a chunk, measures, writes the curve, checkpoints,
-listens to Ctrl-C and tells the watchers; engines differ only in how they advance, outputs only in what they measure.
+An engine plays, an output measures and names candidates. The loop plays a chunk, measures, writes the curve,
+checkpoints, listens to Ctrl-C and tells the watchers; engines differ only in how they advance, outputs only in what they measure.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Engine(Resumable, Protocol):
         """Play at most so many episodes, and as many as fit into a fraction of a second; return [episodes, N]."""
 
     def distributions(self, *, recent: bool = False) -> list[FloatArray]:
-        """Return what each agent answers with, [H, S, A_i]: the last iterate, or the average of recent ones."""
+        """Return each agent's distributions [H, S, A_i]: the last iterate, or the average of recent ones."""
 
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
         """Return what `distributions` returned, now or earlier, as a policy of the game."""
@@ -140,7 +140,7 @@ class Engine(Resumable, Protocol):
 
 @dataclass(frozen=True)
 class Result:
-    """What a run answers with: the last iterate, the candidates, the one chosen, and an iterate drawn evenly.
+    """What a run returns: the last iterate, candidates, the one chosen, an iterate drawn evenly.
 
     Attributes
     ----------

@@ -165,13 +165,13 @@ def show(event: Event) -> None:
 
 def to_all(*watchers: Watcher | None) -> Watcher:
     """Return one watcher that hands every event to all of these that are there."""
-    given = [watcher for watcher in watchers if watcher is not None]
-    for watcher in given:
+    callables = [watcher for watcher in watchers if watcher is not None]
+    for watcher in callables:
         if not callable(watcher):
             raise TacitError(f"a watcher is {brief(watcher)}; it must be a function of an event")
 
     def watch(event: Event) -> None:
-        for watcher in given:
+        for watcher in callables:
             watcher(event)
 
     return watch

@@ -42,9 +42,9 @@ class ExactEngine(Engine):
         began = time.perf_counter()
         values: list[FloatArray] = []
         while len(values) < episodes and not self.finished:
-            found = policy_gradient(self.game, self.iterate)
-            values.append(dot(found.V[:, 0], self.game.initial))
-            mapping = self._take_step(found)
+            gradient = policy_gradient(self.game, self.iterate)
+            values.append(dot(gradient.V[:, 0], self.game.initial))
+            mapping = self._take_step(gradient)
             self.gap = math.inf if self._search is None else evaluate(self.game, self.iterate).gap
             self.finished = self.gap <= 0.0 or mapping <= 0.0
         self.seconds += time.perf_counter() - began
@@ -69,7 +69,7 @@ class ExactEngine(Engine):
 
     def snapshot(self) -> Arrays:
         """Return the current policy."""
-        probs = {str(i): own for i, own in enumerate(self.iterate.probs)}
+        probs = {str(i): table for i, table in enumerate(self.iterate.probs)}
         return {**probs, "numbers": np.array([self.gap, self.seconds]), "search": np.array(self._search or ())}
 
     def _policy_of(self, arrays: Arrays) -> MarkovPolicy:

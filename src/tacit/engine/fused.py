@@ -40,7 +40,7 @@ def chunk_of(horizon: int) -> int:
 
 
 def read_distributions(state: Any, world: World, states: int, *, recent: bool = False) -> list[FloatArray]:
-    """Return what each agent of a state answers with at the first so many states of a world, [H, states, A_i]."""
+    """Return each agent's distributions at the first so many states of a world, [H, states, A_i]."""
     table = memory.zeros((world.agents, world.horizon, states, int(world.actions.max())), "the last iterate")
     compile_loop(loop.distributions, state, steps=10 * table.size)(state, world.horizon, states, recent, table)
     return to_distributions(table, world)
@@ -50,7 +50,7 @@ def to_distributions(table: FloatArray, world: World) -> list[FloatArray]:
     """Return a table [N, H, S, A] as each agent's distributions [H, S, A_i], if they are numbers."""
     if not np.isfinite(table).all():
         raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
-    return [own[:, :, : int(size)] for own, size in zip(table, world.actions, strict=True)]
+    return [probs[:, :, : int(size)] for probs, size in zip(table, world.actions, strict=True)]
 
 
 class FusedEngine(Engine):
@@ -103,7 +103,7 @@ class FusedEngine(Engine):
         return returns
 
     def distributions(self, *, recent: bool = False) -> list[FloatArray]:
-        """Return what each agent answers with, [H, S, A_i]."""
+        """Return each agent's distributions, [H, S, A_i]."""
         return read_distributions(self.state, self.world, self.game.states, recent=recent)
 
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:

@@ -79,7 +79,7 @@ def observe_visits(observer, learner, game, seats, h, s):
 
 
 class MarkovOutput(Output):
-    """Answers with the last iterate; of exact ascent, which costs nothing to measure, with the best that was seen."""
+    """Returns the last iterate; of exact ascent, which costs nothing to measure, the best."""
 
     def __init__(self, *, game: Game, learner: Learner, options: Options) -> None:
         if options.visits_per_stage is not None:
@@ -119,28 +119,28 @@ class MarkovOutput(Output):
         return self._sampled_at
 
     def measure(self, engine: Engine, done: int) -> Measures:
-        """Return exact value and gaps of what would be answered, and averages over the iterates so far ("Average")."""
+        """Return exact values and gaps of the policy to return now, and averages over iterates."""
         policy = engine.policy(engine.distributions())
         if self._tables is None or self._leaves_out(policy):
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": unknown}
-        found, distance = evaluate_returned(self._tables, policy), l2_gap(self._tables, policy)
-        self._consider(engine, found.gap)
+        evaluation, distance = evaluate_returned(self._tables, policy), l2_gap(self._tables, policy)
+        self._consider(engine, evaluation.gap)
         self._take_in()
         if not self._averages_all:
-            self._add(np.array([[found.values[0], found.gap, distance]]))
+            self._add(np.array([[evaluation.values[0], evaluation.gap, distance]]))
         value, gap, l2 = self._sum / max(self._count, 1)
-        known = {"last": Candidate.with_gaps(Gaps("nash", found.gaps, "exact"), found.values)}
+        judged = {"last": Candidate.with_gaps(Gaps("nash", evaluation.gaps, "exact"), evaluation.values)}
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
-            known = {"recent": Candidate.with_exact_gaps(recent, self._tables), **known}
+            judged = {"recent": Candidate.with_exact_gaps(recent, self._tables), **judged}
         self._plan_again(engine, done)
         if self._planned is not None:
-            known["planned"] = Candidate.with_exact_gaps(engine.policy(self._planned), self._tables)
-        answer = known[choose(known, functools.partial(uniform_gap, self._tables), **self.options.choice)]
+            judged["planned"] = Candidate.with_exact_gaps(engine.policy(self._planned), self._tables)
+        best = judged[choose(judged, functools.partial(uniform_gap, self._tables), **self.options.choice)]
         return {
-            "value": np.asarray(answer.values),
-            "gap": answer.gaps.upper,
+            "value": np.asarray(best.values),
+            "gap": best.gaps.upper,
             "l2_gap": distance,
             "average_value": float(value),
             "average_gap": float(gap),
@@ -173,9 +173,9 @@ class MarkovOutput(Output):
     def _plan_again(self, engine: Engine, done: int) -> None:
         """Plan on a shared model whenever there are twice as many episodes, where that takes a moment."""
         if done >= 2 * self._planned_at and engine.state is not None and not self.interrupted:
-            found = engine.learner.plan(engine.state, self.game.states, quick=True)
-            if found is not None and found.product:
-                self._planned, self._planned_at = list(found.probs), done
+            planned = engine.learner.plan(engine.state, self.game.states, quick=True)
+            if planned is not None and planned.product:
+                self._planned, self._planned_at = list(planned.probs), done
 
     def _leaves_out(self, policy: MarkovPolicy) -> bool:
         """Return whether there is no time to evaluate a policy."""
@@ -187,8 +187,8 @@ class MarkovOutput(Output):
         arrays["planned_at"] = np.array(self._planned_at)
         for name, table in zip(KEPT, (self._sampled, self._best, self._planned), strict=True):
             if table is not None:  # two arrays, however many agents there are
-                arrays[name] = np.concatenate([own.ravel() for own in table])
-                arrays[f"{name}_shapes"] = np.array([own.shape for own in table])
+                arrays[name] = np.concatenate([probs.ravel() for probs in table])
+                arrays[f"{name}_shapes"] = np.array([probs.shape for probs in table])
         return arrays
 
     def restore(self, arrays: Arrays) -> None:
@@ -214,8 +214,8 @@ class MarkovOutput(Output):
     def _average(self, table: FloatArray) -> None:
         tables = as_tables(self._tables)
         if tables is not None and len(table):
-            found = evaluate_iterates(tables, table)
-            self._add(np.stack([found.values[:, 0], found.gaps.max(axis=1), found.l2_gaps], axis=1))
+            measures = evaluate_iterates(tables, table)
+            self._add(np.stack([measures.values[:, 0], measures.gaps.max(axis=1), measures.l2_gaps], axis=1))
 
     def _add(self, measures: FloatArray) -> None:
         """Add measures [iterates, 3] one after the other, so that the sum does not depend on chunks."""
@@ -241,8 +241,8 @@ def _size(game: ExactGame) -> float:
 def _stack(game: Game, distributions: list[FloatArray]) -> FloatArray:
     """Return one iterate's distributions as [1, N, H, S, A]."""
     table = np.zeros((1, game.agents, game.horizon, game.states, max(game.actions)))
-    for i, own in enumerate(distributions):
-        table[0, i, ..., : own.shape[2]] = own
+    for i, probs in enumerate(distributions):
+        table[0, i, ..., : probs.shape[2]] = probs
     return table
 
 

@@ -82,7 +82,9 @@ class Record(NamedTuple):
         """Return a record with capacity for at least so many episodes: itself, or a copy."""
         if episodes <= self.capacity:
             return self
-        visited, stored = (np.zeros((episodes, *own.shape[1:]), dtype=own.dtype) for own in (self.visited, self.stored))
+        visited, stored = (
+            np.zeros((episodes, *array.shape[1:]), dtype=array.dtype) for array in (self.visited, self.stored)
+        )
         visited[: self.capacity], stored[: self.capacity] = self.visited, self.stored
         return self._replace(visited=visited, stored=stored)
 
@@ -200,10 +202,10 @@ def observe_stages(observer, learner, game, seats, h, s):
         column = 0
         for i in range(len(seats)):
             column = write_down(learner, i, h, s, game.actions[i], observer.room, observer.stored[c, j, m], column)
-    ends, kept = pass_by(observer.times, c, keep)
+    ends, number = pass_by(observer.times, c, keep)
     if ends:
         observer.until[c, j] = observer.clock[0] - 1
-        observer.number[c, j] = kept
+        observer.number[c, j] = number
 
 
 # the output -----------------------------------------------------------------------------------------------------------
@@ -246,10 +248,10 @@ class RecordedOutput(Output):
         assert self.visits is not None
         steps = self.options.most * self.game.horizon
         visits = min(visits_to_certify(self.game, self.options.most, self.visits), steps)
-        told = f"{self.visits} visits of each stage are kept, at most {visits:,} of {steps:,}"
+        note = f"{self.visits} visits of each stage are kept, at most {visits:,} of {steps:,}"
         if self.tables is not None and not self.tables.joint_rows:
-            told += f"; their certificate takes {in_words(self.tables.seconds_to_answer(visits))}"
-        return (told,)
+            note += f"; their certificate takes {in_words(self.tables.seconds_to_answer(visits))}"
+        return (note,)
 
     def look(self, engine: Engine, done: int) -> int | None:
         """See that the record has capacity for the next episodes; return for how many it has."""
@@ -263,32 +265,32 @@ class RecordedOutput(Output):
         if self.tables is None:
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": engine.own_bounds(self.learner.info.learns, done).upper}
-        known = self._known(self.tables, engine, done, last=self._measures_last(engine))
-        best = known[self._choose(known)]
-        each = {f"gap_{name}": one.gaps.gap for name, one in known.items()}
+        judged = self._known(self.tables, engine, done, last=self._measures_last(engine))
+        best = judged[self._choose(judged)]
+        each = {f"gap_{name}": one.gaps.gap for name, one in judged.items()}
         return {"value": np.asarray(best.values), "gap": best.gaps.upper, **each}
 
     def result(self, engine: Engine, done: int) -> Result:
         """Return the certified policies and the last iterate; where agents saw different things, the latter alone."""
         last = engine.policy(engine.distributions())
-        held: dict[str, Any] = {"last": last}
+        policies: dict[str, Any] = {"last": last}
         rule = self.learner.info.averaging
         if not engine.common_state:
-            held = {**engine.separate(rule), **held}
-            return Result(last, {name: self._unknown.with_policy(own) for name, own in held.items()}, "last")
+            policies = {**engine.separate(rule), **policies}
+            return Result(last, {name: self._unknown.with_policy(policy) for name, policy in policies.items()}, "last")
         recorded = engine.record.policies(self.game, rule) if hasattr(engine.record, "policies") else {}
         if self.options.keep:
-            held |= recorded
+            policies |= recorded
         if self.tables is None:
-            known = self._unproven(engine, done)
+            verdicts = self._unproven(engine, done)
         else:
-            known = self._known(self.tables, engine, done, last=last)
-            better = min(READINGS, key=lambda name: known[name].gap)
+            verdicts = self._known(self.tables, engine, done, last=last)
+            better = min(READINGS, key=lambda name: verdicts[name].gap)
             averaged = self._average_out(self.tables, recorded.get(better))
-            known |= {name: self._judge(self.tables, own) for name, own in averaged.items()}
-            known["last"] = known.pop("last", self._unknown)  # after the tables
-            held |= averaged
-        candidates = {name: one.with_policy(held.get(name)) for name, one in known.items()}
+            verdicts |= {name: self._judge(self.tables, policy) for name, policy in averaged.items()}
+            verdicts["last"] = verdicts.pop("last", self._unknown)  # after the tables
+            policies |= averaged
+        candidates = {name: one.with_policy(policies.get(name)) for name, one in verdicts.items()}
         judged = {name: one for name, one in candidates.items() if one.gaps.source != "none"}
         return Result(last, candidates, "average" if self.tables is None else self._choose(judged))
 
@@ -317,10 +319,10 @@ class RecordedOutput(Output):
 
     def _unproven(self, engine: Engine, done: int) -> dict[str, Candidate]:
         """Return what is known of each candidate without tables: what the agents say of the average of all visits."""
-        found = dict.fromkeys((*READINGS, "last"), self._unknown)
+        verdicts = dict.fromkeys((*READINGS, "last"), self._unknown)
         if self.visits is None:
-            found["average"] = Candidate.with_gaps(engine.own_bounds(self.learner.info.learns, done))
-        return found
+            verdicts["average"] = Candidate.with_gaps(engine.own_bounds(self.learner.info.learns, done))
+        return verdicts
 
     @property
     def _unknown(self) -> Candidate:
@@ -332,13 +334,13 @@ class RecordedOutput(Output):
         """Return what is known of the candidates that are measured while learning."""
         kind, most = self.learner.info.learns, engine.world.largest_gap
         source = bound_source(tables)
-        found = {}
+        verdicts = {}
         for name, read in READINGS.items():
             values, gaps = read(tables, self.certificate)
-            found[name] = Candidate.with_gaps(Gaps(kind, np.maximum(gaps, 0.0), source, most=most), values)
+            verdicts[name] = Candidate.with_gaps(Gaps(kind, np.maximum(gaps, 0.0), source, most=most), values)
         if last is None or (self.interrupted and not is_quick(tables, last)):
-            return found
-        return {**found, "last": self._judge(tables, last)}
+            return verdicts
+        return {**verdicts, "last": self._judge(tables, last)}
 
     def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
         """Return the last iterate where it is measured in every row of the curve."""

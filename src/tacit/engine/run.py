@@ -26,11 +26,11 @@ from tacit.policies import MarkovPolicy, RecordedPolicy
 #: Agents that a notebook shows of a run.
 _AGENTS = 20
 
-#: A gap is close to the smallest if it is larger by at most this share of uniform play's gap, or of the smallest.
+#: A gap is close to the smallest if it is larger by at most this share of the uniform policy's gap, or of the smallest.
 OF_UNIFORM, OF_SMALLEST = 0.02, 0.1
-#: Where a preference is given, up to this share of uniform play's gap.
+#: Where a preference is given, up to this share of the uniform policy's gap.
 TOLERANCE = 0.1
-#: Steps × states × joint actions up to which a run says what its answer is worth beside the optimum.
+#: Steps × states × joint actions up to which a run compares its values with the optimum.
 SMALL_TABLES = 200_000
 #: Values count as equal within this share of the largest.
 _EQUAL = 1e-9
@@ -194,9 +194,9 @@ class Candidate:
 def _evaluate(policy: MarkovPolicy, tables: ExactGame | None, kind: str) -> tuple[Gaps, FloatArray | None]:
     if tables is None:
         return Gaps.unknown(kind, policy.agents), None
-    found = evaluate_returned(tables, policy, gap=None if policy.product else kind)
+    evaluation = evaluate_returned(tables, policy, gap=None if policy.product else kind)
     low, high = tables.reward_range
-    return Gaps(kind, found.gaps, "exact", most=tables.effective_horizon * (high - low)), found.values
+    return Gaps(kind, evaluation.gaps, "exact", most=tables.effective_horizon * (high - low)), evaluation.values
 
 
 def worth(values: FloatArray, prefer: str | int | None) -> float:
@@ -217,7 +217,7 @@ def choose(
     target: float | None = None,
     prefer: str | int | None = None,
 ) -> str:
-    """Return the name of the candidate to answer with.
+    """Return the name of the candidate to return.
 
     That is the one with the smallest gap, unless all agents prefer another whose gap is close to it: then the one with
     the smallest gap of those that are close and to which no close one is preferred. With `prefer` it is of those that
@@ -230,7 +230,7 @@ def choose(
     known : mapping of Candidate
         The candidates, by name.
     uniform : callable
-        Returns the gap of uniform play; called only where it decides.
+        Returns the gap of the uniform policy; called only where it decides.
     target : float, optional
         A gap that the run was to reach: where a candidate has, no larger one is close.
     prefer : {"welfare", "egalitarian"} or int, optional
@@ -267,7 +267,7 @@ def _choose_any(
     target: float | None,
     prefer: str | int | None,
 ) -> str:
-    """Return the candidate to answer with, whatever kind of policy it is."""
+    """Return the candidate to return, whatever kind of policy it is."""
     place = {name: k for k, name in enumerate(known)}
     ranked = sorted(known, key=lambda name: (known[name].gap, -place[name]))
     first = known[ranked[0]]
@@ -301,11 +301,11 @@ def _is_preferred(one: Candidate, other: Candidate, least: float = 0.0) -> bool:
     return bool((more >= -equal).all() and (more > equal).any())
 
 
-#: From this share of the gap of uniform play on, nothing was learned.
+#: From this share of the gap of the uniform policy on, nothing was learned.
 NO_BETTER = 0.9
 #: A gap grows if from the second quarter of a run to the last it became so many times as large.
 GROWS = 1.25
-#: It stalls if it lost less than this share there, and ends above `SMALL` of that of uniform play.
+#: It stalls if it lost less than this share there, and ends above `SMALL` of that of the uniform policy.
 STALLS, SMALL = 0.05, 0.1
 #: Curves of fewer rows say nothing about the way.
 ROWS = 10
@@ -328,9 +328,9 @@ def advise(
     curve : structured array
         With the columns episode and gap.
     gap : float
-        The gap of the answer.
+        The gap of the returned policy.
     uniform : float or None
-        The gap of uniform play, where it is known.
+        The gap of the uniform policy, where it is known.
     most : float
         No gap is larger.
     informative : bool
@@ -341,24 +341,27 @@ def advise(
     episodes = f"{int(curve['episode'][-1]):,} episodes"
     if not informative:
         return (Advice("blank", f"after {episodes} the bound is still the trivial one; {instead}"),)
-    found = []
+    advice = []
     if uniform is not None and uniform > 1e-9 * most and gap >= NO_BETTER * uniform:
         share = f"{100 * gap / uniform:.0f} % of its gap of {uniform:.4g}"
-        found.append(
-            Advice("uniform", f"after {episodes} the answer is no better than uniform play ({share}); {instead}")
+        advice.append(
+            Advice(
+                "uniform",
+                f"after {episodes} the returned policy is no better than the uniform policy ({share}); {instead}",
+            )
         )
     gaps = curve["gap"]
     small = SMALL * (most if uniform is None or uniform <= 1e-9 * most else uniform)
     if len(curve) < ROWS or not np.isfinite(gaps).all() or gap <= small:
-        return tuple(found)
+        return tuple(advice)
     rows = len(curve)
     then, now = float(np.median(gaps[rows // 4 : rows // 2])), float(np.median(gaps[-rows // 4 :]))  # gaps fluctuate
     moved = f"it was {then:.4g} in the second quarter of the run and {now:.4g} in the last"
     if now > GROWS * then:
-        found.append(Advice("grows", f"the gap grows: {moved}; {instead}"))
-    elif not found and now > (1 - STALLS) * then:
-        found.append(Advice("stalls", f"the gap hardly moves: {moved}; {instead}"))
-    return tuple(found)
+        advice.append(Advice("grows", f"the gap grows: {moved}; {instead}"))
+    elif not advice and now > (1 - STALLS) * then:
+        advice.append(Advice("stalls", f"the gap hardly moves: {moved}; {instead}"))
+    return tuple(advice)
 
 
 def _suggest(learner: str, kind: str) -> str:
@@ -383,16 +386,16 @@ class Run:
     sampled : MarkovPolicy or None
         For policy gradients, an iterate drawn evenly from all: what their theorem is about.
     candidates : dict of Candidate
-        What the run can answer with, by name.
+        What the run can return, by name.
     chosen : str
         The candidate that `policy`, `gaps` and `values` are of: where gaps are known the one with the smallest, unless
-        all agents prefer another whose gap is larger by at most 2 % of uniform play's, or by a tenth of itself; a table
-        (a Markov policy) unless another kind of policy is better by more than a tenth.
+        all agents prefer another whose gap is larger by at most 2 % of the uniform policy's, or by a tenth of itself; a
+        table (a Markov policy) unless another kind of policy is better by more than a tenth.
     reward : array [N]
         Mean return of each agent over the last tenth of the episodes.
     curve : structured array
         One row for each window of episodes: episode, reward, value, gap (of agent 0, agent 0, and the largest), and
-        for each agent i reward_i, value_i, gap_i; value and gap are of what would have been answered then, tables
+        for each agent i reward_i, value_i, gap_i; value and gap are of what would have been returned then, tables
         of recorded policies left out, which are made at the end. Learners of
         certified policies add gap_average, gap_recent and gap_last, the largest of each candidate, those of Markov
         policies l2_gap, and the means over iterates average_value, average_gap and average_l2_gap: of all iterates in
@@ -560,7 +563,7 @@ class Run:
 
     @cached_property
     def uniform_gap(self) -> float | None:
-        """Exact nash gap of uniform play, where the game has tables: what learning begins with."""
+        """Exact nash gap of the uniform policy, where the game has tables: what learning begins with."""
         return None if self.exact is None else uniform_gap(self.exact)
 
     @cached_property
@@ -577,7 +580,7 @@ class Run:
 
     @property
     def share(self) -> float | None:
-        """The gap as a share of that of uniform play, where both are known and the latter is not 0."""
+        """The gap as a share of that of the uniform policy, where both are known and the latter is not 0."""
         if self.gaps.source not in ("exact", "certificate") or not self.uniform_gap:
             return None
         return self.gap / self.uniform_gap
@@ -609,13 +612,13 @@ class Run:
     def _repr_html_(self) -> str:
         measured = self.candidates[self.chosen].measured
         values = self.values if measured else None
-        known = measured and self.gaps.source != "none" and self.gaps.informative
+        informative = measured and self.gaps.source != "none" and self.gaps.informative
         rows: list[list[float | None]] = []
         for i in range(min(self.game.agents, _AGENTS)):
             value = None if values is None else float(values[i])
-            rows.append([i, float(self.reward[i]), value, float(self.gaps.upper[i]) if known else None])
+            rows.append([i, float(self.reward[i]), value, float(self.gaps.upper[i]) if informative else None])
         more = [f"and {self.game.agents - _AGENTS} more agents"] if self.game.agents > _AGENTS else []
-        gap = f"{self.gaps.kind} gap {self.gaps.size[:1]}" if known else "gap"
+        gap = f"{self.gaps.kind} gap {self.gaps.size[:1]}" if informative else "gap"
         heads = ["agent", "reward while learning", "value", gap]
         return Document(repr(self), [Table("", heads, rows), *more])._repr_html_()
 
@@ -632,9 +635,9 @@ class Run:
             facts["values"] = f"{few_numbers(self.values.tolist())}  welfare {self.values.sum():.4g}{share}"
         kind = "not kept" if candidate._policy is None else "Markov" if candidate.table else "mixture"
         facts["policy"] = f"{self.chosen}, {kind}"
-        known = [one for one in self.candidates.values() if one.gaps.source != "none"]
-        if len(known) > 1:
-            facts["selected"] = f"among {len(known)} candidates by gap (run.candidates)"
+        judged = [one for one in self.candidates.values() if one.gaps.source != "none"]
+        if len(judged) > 1:
+            facts["selected"] = f"among {len(judged)} candidates by gap (run.candidates)"
         facts["time"] = f"{self.seconds:.2g} s ({self.steps_per_second:,.0f} steps/s)"
         return facts
 

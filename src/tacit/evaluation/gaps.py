@@ -205,7 +205,7 @@ def lower_bounds(game: ExactGame, policy: RecordedPolicy) -> FloatArray:
 
 
 def uniform_gap(game: ExactGame) -> float:
-    """Return the exact gap of uniform play, of whichever kind: for product policies they are the same.
+    """Return the exact gap of the uniform policy, of whichever kind: for product policies they are the same.
 
     It is computed once for each game; of a stretch it is that of the discounted game.
 

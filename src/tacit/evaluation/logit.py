@@ -1,4 +1,4 @@
-"""A Nash equilibrium of any number of players, of a stage or a discounted game, by the logit path and Newton's method.
+"""A Nash equilibrium of a stage or a discounted game, by the logit path and Newton's method.
 
 In a logit equilibrium p of precision λ every player plays p_i(a) ∝ exp(λ·u_i(a, p)): uniform at λ = 0, and a Nash
 equilibrium as λ → ∞ [McKelvey, Palfrey, "Quantal response equilibria for normal form games", 1995]. The path from the

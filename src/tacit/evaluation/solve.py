@@ -132,7 +132,7 @@ def solve(
         returns the best policy of the sweeps by its exact gap. "auto" does so where the exact way does not exist, is
         too large (a linear program over more than about 3,000,000 numbers) or takes longer than `seconds`.
     tolerance : float, optional
-        The gap at which the sweeps end; if not given, a ten-thousandth of uniform play's.
+        The gap at which the sweeps end; if not given, a ten-thousandth of the uniform policy's.
     seconds : float, optional
         After how long they end.
     rounds : int, optional

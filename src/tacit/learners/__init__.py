@@ -155,12 +155,12 @@ def with_preset(game: str | None, learner: str, params: Mapping[str, Any]) -> di
     if preset is None:
         return settings
     check.choice("preset", preset, ["paper"])
-    known = PAPER.get(game or "", {})
-    if learner not in known:
+    presets = PAPER.get(game or "", {})
+    if learner not in presets:
         where = game or "a game without a name"
-        has = f"for that game it has: {', '.join(known)}" if known else f"it has some for: {', '.join(PAPER)}"
+        has = f"for that game it has: {', '.join(presets)}" if presets else f"it has some for: {', '.join(PAPER)}"
         raise TacitError(f"the paper gives no settings for {learner} on {where}; {has}")
-    return {**known[learner], **settings}
+    return {**presets[learner], **settings}
 
 
 __all__ = [

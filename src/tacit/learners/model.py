@@ -1,4 +1,4 @@
-"""Each agent models the world as if it were alone in it, plans on its model, and plays a smooth best response.
+"""Each agent models the world as if it were alone, plans, and plays a smooth best response.
 
 An agent counts how often its own action a in state s led to s', and what it was paid: one model for all steps. A step
 of episode k has the weight w = k², so that what others did long ago counts for little, and importance weights 1/(p·A),
@@ -229,8 +229,8 @@ def count_step(learner, i, h, s, a, r, s_next, ended):
     if here.rank <= me.planned and (learner.over < 0 or not ended):  # an end by discounting says nothing
         x = r
         if not ended:
-            known = learner.model[0, s_next, i].rank <= me.planned
-            x += learner.discount * (cell_at(learner, i, h + 1, s_next).value if known else me.best)
+            planned = learner.model[0, s_next, i].rank <= me.planned
+            x += learner.discount * (cell_at(learner, i, h + 1, s_next).value if planned else me.best)
         here.visits += 1
         cell.visits += weight
         cell.squares += weight * (x - cell.value) * (x - cell.value)

@@ -171,7 +171,7 @@ def fading(learner, t):
 
 @generics.jitable
 def reach(learner, since, until):
-    """Return (how far θ has moved along d from episode `since` to `until`, how much of d is left in `until` − 1).
+    """Return how far θ has moved along d between two episodes, and how much of d is left.
 
     Σ_{j=since..until−1} η_j·Π_{since<i≤j}(1 − a_i), and Π_{since<i<until}(1 − a_i).
     """

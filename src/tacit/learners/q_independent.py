@@ -118,7 +118,7 @@ class QState(NamedTuple):
     actions: IntArray  # [N]
 
 
-generics.policy.implement(QState)(ucb.policy)  # which is the answer; `act` explores beyond it
+generics.policy.implement(QState)(ucb.policy)  # which is returned; `act` explores beyond it
 
 
 @generics.act.implement(QState)

@@ -226,13 +226,13 @@ def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
         listed = members.split(",") if isinstance(members, str) else list(members)
         pairs = [(one.strip(), one.strip()) if isinstance(one, str) else (str(one[0]), one[1]) for one in listed]
     except (TypeError, IndexError):
-        told = "it must be names separated by commas, or pairs of a name and a learner object"
-        raise TacitError(f"members is {brief(members)}; {told}") from None
-    found = tuple((name, resolve(own, {})[1]) for name, own in pairs)
-    twice = next((name for k, (name, _) in enumerate(found) if name in dict(found[:k])), None)
+        wanted = "it must be names separated by commas, or pairs of a name and a learner object"
+        raise TacitError(f"members is {brief(members)}; {wanted}") from None
+    named = tuple((name, resolve(member, {})[1]) for name, member in pairs)
+    twice = next((name for k, (name, _) in enumerate(named) if name in dict(named[:k])), None)
     if twice is not None:
         raise TacitError(f"members has {brief(twice)} twice; give learner objects with names of their own")
-    return found
+    return named
 
 
 # Python classes without kernels ---------------------------------------------------------------------------------------
@@ -280,17 +280,17 @@ class PlainLearner(Learner):
     ) -> PlainAgent:
         """Make one agent of a game of this size (H, S, A)."""
         horizon, states, actions = size
-        seen = None if self.observes else states
-        known = {"states": seen, "actions": actions, "horizon": horizon, "reward_range": reward_range}
+        states_told = None if self.observes else states
+        facts = {"states": states_told, "actions": actions, "horizon": horizon, "reward_range": reward_range}
         try:
-            made = self.factory(**known, seed=seed, index=index, **self.given)
+            inner = self.factory(**facts, seed=seed, index=index, **self.given)
         except TypeError as error:
-            told = f"{brief(self.factory)} cannot be made: {one_line(error, 200)}"
-            raise TacitError(f"{told}; it is called with {', '.join(KNOWN)}, all by keyword") from error
-        missing = [name for name in ("act", "learn") if not callable(getattr(made, name, None))]
+            problem = f"{brief(self.factory)} cannot be made: {one_line(error, 200)}"
+            raise TacitError(f"{problem}; it is called with {', '.join(KNOWN)}, all by keyword") from error
+        missing = [name for name in ("act", "learn") if not callable(getattr(inner, name, None))]
         if missing:
-            raise TacitError(f"{brief(self.factory)} made {brief(made)}, which has no {' and no '.join(missing)}")
-        return PlainAgent(made, size, observes=self.observes)
+            raise TacitError(f"{brief(self.factory)} made {brief(inner)}, which has no {' and no '.join(missing)}")
+        return PlainAgent(inner, size, observes=self.observes)
 
 
 #: What a class is told of the game; its other parameters are the user's to choose.
@@ -342,10 +342,10 @@ class PlainAgent:
         if not hasattr(self.inner, "probabilities"):
             count = self._counts[h, s].sum()
             return self._counts[h, s] / count if count else np.full(self.actions, 1.0 / self.actions)
-        told = check.array("the probabilities of a learner", self.inner.probabilities(h, s))
-        if told.shape != (self.actions,):
-            raise TacitError(f"the probabilities of a learner have shape {told.shape}; it must be ({self.actions},)")
-        return told
+        probs = check.array("the probabilities of a learner", self.inner.probabilities(h, s))
+        if probs.shape != (self.actions,):
+            raise TacitError(f"the probabilities of a learner have shape {probs.shape}; it must be ({self.actions},)")
+        return probs
 
     @property
     def policy(self) -> FloatArray:

@@ -366,9 +366,9 @@ def starting_point(world: World) -> FloatArray:
     theta = np.zeros((world.horizon, world.states, world.agents, capacity(world.actions.max())))
     for i, size in enumerate(world.actions):
         theta[:, :, i, :size] = 1.0 / size
-        own = world.start[i] if world.start else None
-        if own is not None:
-            theta[:, :, i, :size] = own
+        start = world.start[i] if world.start else None
+        if start is not None:
+            theta[:, :, i, :size] = start
     return theta
 
 

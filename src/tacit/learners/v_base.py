@@ -176,7 +176,7 @@ def averaging(learner, h, s):
 
 @generics.jitable
 def ahead(learner, i, h, s, r, s_next):
-    """Return r + V̄_{h+1}(s') and r + V̲_{h+1}(s'), with r brought to [0, 1]; sum up the bound at the first step."""
+    """Return r + V̄_{h+1}(s') and r + V̲_{h+1}(s'); sum up the bound at the first step."""
     if h == 0:
         first = learner.cells[0, s, i]
         learner.agents[i].bound_sum += first.upper - first.lower
@@ -187,7 +187,7 @@ def ahead(learner, i, h, s, r, s_next):
 
 @generics.jitable
 def update_bandit(learner, i, h, s, a, above):
-    """Update the bandit of (h, s) with the loss [H − h + 1 − (r + V̄_{h+1})]/H, in the scale that was chosen."""
+    """Update the bandit of (h, s) with the loss [H − h + 1 − (r + V̄_{h+1})]/H."""
     bandit = player(learner.players, learner.cells, i, h, s).bandit
     prob = generics.prob(learner.bandit, bandit, a)
     generics.update(learner.bandit, bandit, a, (learner.horizon - h - above) * learner.loss_scale, prob)
