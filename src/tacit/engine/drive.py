@@ -1,7 +1,8 @@
 """The two parts of a run that vary, THE while-loop that joins them, and a run from its start to its end.
 
 An engine plays, an output measures and names candidates. The loop plays a chunk, measures, writes the curve,
-checkpoints, listens to Ctrl-C and tells the watchers; engines differ only in how they advance, outputs only in what they measure.
+checkpoints, listens to Ctrl-C and tells the watchers. Engines differ only in how they advance, outputs only in what
+they measure.
 """
 
 from __future__ import annotations
