@@ -33,7 +33,7 @@ def test_what_takes_too_long_is_left_out(tmp_path: Path):
     assert results.failures == []
     with pytest.raises(tacit.TacitError, match=r"exact evaluation takes about a second; --seconds \d+ allows it"):
         evaluate_run(place, seconds=1e-6)
-    cost = seconds_to_evaluate(tacit.make("good-state"), store.load_policy(place, None))
+    cost = seconds_to_evaluate(tacit.make("good-state"), store.load_policy(place))
     row = evaluate_run(place, show=True, seconds=2 * cost)
     assert row.data["gap"]["max"] > 0
     assert "policy" not in row.data

@@ -304,11 +304,11 @@ class Shown:
 
 @contextmanager
 def _line(
-    title: str, told: str = ""
+    title: str, status: str = ""
 ) -> Iterator[tuple[Callable[[str, float, int | None], None], Callable[[str], None]]]:
-    """Give two functions: one shows what is told, how much is done and of how much; the other prints a line beside it.
+    """Give two functions: one shows a status, how much is done and of how much; the other prints a line beside it.
 
-    On a terminal what is shown is a live line, which begins with `told`; elsewhere a plain line now and then.
+    On a terminal what is shown is a live line, which begins with `status`; elsewhere a plain line now and then.
     """
     name = printable(title, _TITLE)
     if not sys.stderr.isatty():
@@ -316,13 +316,13 @@ def _line(
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # not every command needs them
 
-    columns = [TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[told]}")]
+    columns = [TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[status]}")]
     console = Console(file=sys.stderr, highlight=False)
     with Progress(columns[0], BarColumn(), columns[1], TimeRemainingColumn(), console=console, transient=True) as bar:
-        task = bar.add_task(name, total=None, told=told)
+        task = bar.add_task(name, total=None, status=status)
 
-        def show(told: str, done: float, total: int | None) -> None:
-            bar.update(task, completed=done, total=total, told=told)
+        def show(status: str, done: float, total: int | None) -> None:
+            bar.update(task, completed=done, total=total, status=status)
 
         def say(line: str) -> None:
             bar.console.print("tacit:", Text(printable(line)), soft_wrap=True)

@@ -260,14 +260,14 @@ def _read_specs(what: str, entries: object, kind: type[Spec]) -> list[Spec]:
     return specs
 
 
-def _specs(what: str, given: object, kind: type[Spec]) -> tuple[Spec, ...]:
+def _specs(what: str, specs_or_names: object, kind: type[Spec]) -> tuple[Spec, ...]:
     """Return specs, of which a name alone stands for one without parameters."""
-    entries = tuple(given) if isinstance(given, list | tuple) else (given,)
+    entries = tuple(specs_or_names) if isinstance(specs_or_names, list | tuple) else (specs_or_names,)
     if not entries:
         raise TacitError(f"{what} is empty; there must be at least one")
     specs: list[Spec] = []
-    for k, given_one in enumerate(entries):
-        one = kind(given_one) if type(given_one) is str else given_one
+    for k, entry in enumerate(entries):
+        one = kind(entry) if type(entry) is str else entry
         if not isinstance(one, kind):
             raise TacitError(f"{what}[{k}] must be a name, or a {kind.__name__}(name, params); got {brief(one)}")
         specs.append(one)

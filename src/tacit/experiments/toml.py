@@ -81,15 +81,15 @@ def _sentence(message: str, where: str) -> str:
     return f"{key}: {text}" if key else text
 
 
-def check_keys(table: object, known: Iterable[str], where: str) -> Mapping[str, Any]:
+def check_keys(table: object, names: Iterable[str], where: str) -> Mapping[str, Any]:
     """Return a table whose keys are all known."""
     if not isinstance(table, Mapping):
         raise TacitError(f"{where} must be a table; got {brief(table)}")
-    known = list(known)
+    names = list(names)
     for key in table:
-        if key not in known:
+        if key not in names:
             named = f"{where}.{one_line(key, 60)}" if where else one_line(key, 60)
-            raise TacitError(f"{named} is an unknown key{check.suggestion(key, known)} known: {', '.join(known)}")
+            raise TacitError(f"{named} is an unknown key{check.suggestion(key, names)} known: {', '.join(names)}")
     return table
 
 

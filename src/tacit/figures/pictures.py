@@ -355,7 +355,10 @@ def draw_simplex(ax: Any, names: Sequence[str]) -> Any:
 
 
 def draw_path(ax: Any, path: FloatArray, *, label: str, color: str) -> Any:
-    """Draw how a distribution [n, 3] moves, from faint to strong, with a ring where it begins and a dot at its end."""
+    """Draw how a distribution [n, 3] moves, from faint to strong.
+
+    A ring is where it begins, a dot where it ends.
+    """
     from matplotlib.collections import LineCollection
 
     points = flat(path)
@@ -527,16 +530,16 @@ def trajectory(
     played = game if exact else game.to_random_horizon()  # of a discounted game
     kind: Any = ExactEngine if exact else FusedEngine
     engine: Engine = kind(played, spec, episodes=episodes, seed=seed)
-    held = [memory.zeros((len(marks), played.horizon, played.states, a), "the trajectory") for a in game.actions]
+    paths = [memory.zeros((len(marks), played.horizon, played.states, a), "the trajectory") for a in game.actions]
     joint = np.zeros(game.joint_actions)
     for place, more in enumerate(np.diff(marks, prepend=0)):
         if more:
             engine.advance(int(more))
         now = engine.policy(engine.distributions())
-        for own, probs in zip(held, now.probs, strict=True):
-            own[place] = probs
+        for path, probs in zip(paths, now.probs, strict=True):
+            path[place] = probs
         joint += dot(played.initial, now.joint(0).reshape(played.states, -1))
-    return Trajectory(game, learner, marks, tuple(held), (joint / joint.sum()).reshape(game.actions))
+    return Trajectory(game, learner, marks, tuple(paths), (joint / joint.sum()).reshape(game.actions))
 
 
 def _fictitious(game: TabularGame, marks: IntArray, seed: int) -> Trajectory:
@@ -545,19 +548,19 @@ def _fictitious(game: TabularGame, marks: IntArray, seed: int) -> Trajectory:
         raise TacitError("fictitious play is drawn for two-player games of one state and step")
     payoffs = game.rewards[:, 0, 0]
     rng = streams.stream(seed, streams.START)
-    seen = [rng.dirichlet(np.ones(a)) for a in game.actions]
-    held = [np.zeros((len(marks), 1, 1, a)) for a in game.actions]
+    frequencies = [rng.dirichlet(np.ones(a)) for a in game.actions]
+    paths = [np.zeros((len(marks), 1, 1, a)) for a in game.actions]
     counts = np.zeros(game.actions)
     place = 0
     for k in range(int(marks[-1]) + 1):
         if k == marks[place]:
-            for i, own in enumerate(seen):
-                held[i][place, 0, 0] = own / own.sum()
+            for path, frequency in zip(paths, frequencies, strict=True):
+                path[place, 0, 0] = frequency / frequency.sum()
             place += 1
         if k == marks[-1]:
             break
-        replies = int((payoffs[0] @ seen[1]).argmax()), int((seen[0] @ payoffs[1]).argmax())
+        replies = int((payoffs[0] @ frequencies[1]).argmax()), int((frequencies[0] @ payoffs[1]).argmax())
         counts[replies] += 1
-        for own, a in zip(seen, replies, strict=True):
-            own[a] += 1
-    return Trajectory(game, "fictitious play", marks, tuple(held), counts / counts.sum())
+        for frequency, a in zip(frequencies, replies, strict=True):
+            frequency[a] += 1
+    return Trajectory(game, "fictitious play", marks, tuple(paths), counts / counts.sum())
