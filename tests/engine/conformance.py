@@ -37,7 +37,7 @@ def _is_certified(name: str) -> bool:
 #: Every registered learner with a certified output as it comes, and with the other bandits that it can have.
 CERTIFIED: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, _small_bonus(name)) for name in REGISTRY if _is_certified(name)},
-    "adaptive-v-cce fixed step": ("adaptive-v-cce", {"step": 2.0, "baseline": False, "memory": 0.0, "optimism": 0.0}),
+    "adaptive-v-cce fixed step": ("adaptive-v-cce", {"step": 2.0, "memory": 0.0, "optimism": 0.0}),
     "adaptive-v-cce shared": ("adaptive-v-cce", {"steps": "shared"}),
     "v-learning ce": ("v-learning", {"equilibrium": "ce", "bonus": BONUS}),
     "stage-v-cce exp3": ("stage-v-cce", {"bandit": "exp3", "bonus": BONUS}),

@@ -210,7 +210,7 @@ def test_an_agent_grows_without_forgetting():
 
 
 @pytest.mark.parametrize(
-    "params", [{"memory": -1}, {"implicit": "x"}, {"step": 0}, {"step": "theory"}, {"baseline": 3}, {"optimism": -1}]
+    "params", [{"memory": -1}, {"implicit": "x"}, {"step": 0}, {"step": "theory"}, {"optimism": -1}]
 )
 def test_bad_parameters_are_named(params: dict):
     with pytest.raises(tacit.TacitError, match=next(iter(params))):

@@ -111,8 +111,10 @@ class Candidate:
     ----------
     policy : policy or None
         None where the run did not keep it.
-    judge : callable
-        Returns gaps and values.
+    judge : callable or None
+        Returns gaps and values, where they are not known yet.
+    verdict : (Gaps, array [N] or None), optional
+        Gaps and values that are known.
 
     Examples
     --------
@@ -122,17 +124,18 @@ class Candidate:
     (['average', 'last', 'markov', 'product', 'recent'], 'exact')
     """
 
-    def __init__(self, policy: RecordedPolicy | MarkovPolicy | None, judge: Callable[[], Verdict]) -> None:
-        self._policy, self._judge = policy, judge
-        self._verdict: Verdict | None = None
+    def __init__(
+        self,
+        policy: RecordedPolicy | MarkovPolicy | None,
+        judge: Callable[[], Verdict] | None,
+        verdict: Verdict | None = None,
+    ) -> None:
+        self._policy, self._judge, self._verdict = policy, judge, verdict
 
     @classmethod
     def with_gaps(cls, gaps: Gaps, values: FloatArray | None = None, policy: Any = None) -> Candidate:
         """Return a candidate of known gaps and values, with its policy where that is kept."""
-        verdict: Any = partial(tuple, (gaps, values))  # which pickles
-        candidate = cls(policy, verdict)
-        candidate._verdict = gaps, values
-        return candidate
+        return cls(policy, None, (gaps, values))
 
     @classmethod
     def with_exact_gaps(cls, policy: MarkovPolicy, tables: ExactGame | None, kind: str = "nash") -> Candidate:
@@ -144,9 +147,7 @@ class Candidate:
 
     def with_policy(self, policy: RecordedPolicy | MarkovPolicy | None) -> Candidate:
         """Return the same gaps and values with a policy, or without."""
-        candidate = Candidate(policy, self._judge)
-        candidate._verdict = self._verdict
-        return candidate
+        return Candidate(policy, self._judge, self._verdict)
 
     def __repr__(self) -> str:
         policy = "not kept" if self._policy is None else repr(self._policy)
@@ -155,6 +156,7 @@ class Candidate:
 
     def _judged(self) -> Verdict:
         if self._verdict is None:
+            assert self._judge is not None
             self._verdict = self._judge()
         return self._verdict
 

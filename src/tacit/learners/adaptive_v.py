@@ -53,8 +53,6 @@ class AdaptiveV(Learner):
         Implicit exploration of the bandits.
     optimism : float
         Visits in which a state is still in doubt, and counts for the best return so far; 0 for none.
-    baseline : bool
-        Measure losses from the value of the state, or from 0.
     step : "auto" or float
         The bandits tune their own step, or c in λ = (largest loss)·√α/c.
     start : "uniform", "random" or MarkovPolicy
@@ -76,7 +74,6 @@ class AdaptiveV(Learner):
     memory: float = 0.1
     implicit: float = 0.1
     optimism: float = 5.0
-    baseline: bool = True
     step: float | str = "auto"
     start: Start = "uniform"
     start_visits: float = v_base.VISITS
@@ -87,7 +84,6 @@ class AdaptiveV(Learner):
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
         AdaTsallis(self.memory, self.implicit)
         check.real("optimism", self.optimism, least=0)
-        check.flag("baseline", self.baseline)
         v_base.check_warm(self.start, self.start_visits)
         spec.take_step_constant(self.step, "auto")
         check_steps(self.steps)
@@ -122,7 +118,6 @@ class AdaptiveV(Learner):
             agents=records((N,), [("bound_sum", "f8")]),
             bandit=params,
             optimism=float(self.optimism),
-            baseline=float(self.baseline),
             unit=spec.unit_rewards(world)[1],
             horizon=H,
         )
@@ -137,7 +132,6 @@ class AdaptiveVState(NamedTuple):
     agents: Any  # [N]  bound_sum: Σ_k Σ_h (estimated regret at s_h^k), in units of the span of rewards
     bandit: Any
     optimism: float  # o, visits
-    baseline: float  # 1 or 0
     unit: float  # 1/span
     horizon: int
 
@@ -159,7 +153,7 @@ def learn(learner, i, h, s, a, r, s_next):
     before = optimistic_value(learner, cell, i, h, r) if learner.optimism > 0.0 or cell.visits > 0 else x
     bandit = player(learner.players, learner.cells, i, h, s).bandit
     prob = generics.prob(learner.bandit, bandit, a)
-    generics.update(learner.bandit, bandit, a, learner.baseline * before - x, prob)
+    generics.update(learner.bandit, bandit, a, before - x, prob)
     learner.agents[i].bound_sum += generics.regret(learner.bandit, bandit) * learner.unit
     t = cell.visits + 1
     cell.visits = t
