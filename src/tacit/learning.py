@@ -17,9 +17,8 @@ from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
 from tacit.engine.run import Run
 from tacit.environments.adapters import GameAdapter, WrappedEnv, environment, is_environment, missing, name_of, wrap
-from tacit.environments.engine import EnvironmentEngine
+from tacit.environments.engine import EnvironmentEngine, learn_in_environment
 from tacit.environments.episodes import Bounds
-from tacit.environments.learning import learn_in_environment
 from tacit.games.exact import ExactGame, check_exact, check_playable
 from tacit.games.gymnasium import read_table
 from tacit.games.protocol import Game, is_game

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.environments.learning import is_better
+from tacit.environments.measuring import is_better
 
 SPAN = 4.0
 

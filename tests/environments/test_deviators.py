@@ -10,8 +10,8 @@ import pytest
 from scipy.linalg import lstsq
 
 import tacit
-from tacit.environments.features import Basis, Regression, Vector, spread_out
-from tacit.environments.spaces import Anything
+from tacit.environments.adapters import Anything
+from tacit.environments.deviators import Basis, Regression, Vector, spread_out
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -10,8 +10,8 @@ import pytest
 
 import tacit
 from tacit.environments.adapters import environment
+from tacit.environments.deviators import Vector
 from tacit.environments.encoding import Encoding, fit
-from tacit.environments.features import Vector
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed")
 spaces = gymnasium.spaces

@@ -41,7 +41,7 @@ from tacit.learners import Learner
 from tacit.learners.several import is_interpreted
 from tacit.options import CERTIFY_JOINT_ACTIONS, Options
 from tacit.policies import MarkovPolicy, RecordedPolicy
-from tacit.policies.recorded import STARTS
+from tacit.policies.recorded import STARTS, Visits
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
 READINGS = {"average": bound, "recent": recent}
@@ -167,7 +167,7 @@ class StageRecord(NamedTuple):
         cell, stage, _ = np.nonzero(there)
         arrays: list[Any] = [cell, stage, self.episode[there], self.until[cell, stage], Owned(self.stored[there])]
         sizes: dict[str, Any] = {"actions": game.actions, "states": game.states, "horizon": game.horizon}
-        policy = RecordedPolicy.of_stages(*arrays, **sizes, episodes=int(self.clock[0]))
+        policy = RecordedPolicy.of_records([Visits.chosen(*arrays, **sizes, episodes=int(self.clock[0]))])
         return {start: policy.with_start(start) for start in STARTS}
 
 

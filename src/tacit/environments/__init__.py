@@ -80,13 +80,7 @@ def evaluate(
 
 def _exact(game: Any) -> bool:
     """Return whether a game is evaluated exactly, or is none at all, which the exact way says best."""
+    from tacit.environments.adapters import is_environment  # imports the compiler
     from tacit.games.exact import as_exact
 
-    return as_exact(game) is not None or not (is_game(game) or _plays(game))
-
-
-def _plays(game: Any) -> bool:
-    """Return whether something looks like an environment or an arena."""
-    from tacit.environments.adapters import is_environment  # imports the compiler
-
-    return is_environment(game) or callable(getattr(game, "masks", None))
+    return as_exact(game) is not None or not (is_game(game) or is_environment(game))

@@ -21,17 +21,19 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
+import operator
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from tacit.core import check, generics, streams
 from tacit.core.errors import TacitError, brief, sentence
-from tacit.environments.spaces import Anything, Discrete, count, kind, list_elements
+from tacit.core.types import FloatArray
 from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
 from tacit.games.protocol import Game, is_game
 
@@ -97,8 +99,7 @@ class Adapter:
             if over is None or not over[i]:
                 waits.append(mask is not None and not mask.any())
         if waits and all(waits):
-            who = "nobody" if len(self.names) > 1 else self.names[0]
-            raise TacitError(f"an action mask allows no action, and {who} has another to take; it must allow one")
+            raise TacitError("the action masks allow no agent any action; they must allow one")
 
     def _allow(self, actions: list[int]) -> list[int]:
         """Return the actions that were meant."""
@@ -146,13 +147,11 @@ class ParallelAdapter(Adapter):
         seeded = {} if seed is None else {"seed": seed}
         returned = ask(self.source, "reset", self.source.reset, **seeded)
         observations, infos = _tuple(self.source, "reset", returned, ["observations", "infos"])
-        try:
-            self._last = self._each(observations)
-        except Exception:  # told by the careful way
-            shown = _dict(self.source, "observations", observations)
-            missing = next((name for name in self.names if name not in shown), "somebody")
-            message = f"{missing} observes nothing when an episode begins; all possible_agents must be there"
-            raise TacitError(message) from None
+        missing = set(self.names) - set(_dict(self.source, "observations", observations))
+        if missing:
+            message = f"{min(missing)} observes nothing when an episode begins; all possible_agents must be there"
+            raise TacitError(message)
+        self._last = self._each(observations)
         self._check_actions()
         self._look(self._last, [infos.get(name) if isinstance(infos, Mapping) else None for name in self.names])
         self._over, self._everybody = [False] * len(self.names), True
@@ -203,24 +202,16 @@ class ParallelAdapter(Adapter):
         observations, rewards, terminated, truncated = (
             _dict(self.source, part, value) for part, value in zip(parts[:4], by_part[:4], strict=True)
         )
-        before = self._over
-        paid = [
-            0.0 if out else self._find(rewards, "reward", name) for name, out in zip(self.names, before, strict=True)
-        ]
         left = ask(self.source, "its agents", lambda: set(self.source.agents))
-        flags = [
-            [ask(self.source, "step", bool, part.get(name)) for name in self.names] for part in (terminated, truncated)
-        ]
-        self._over = [
-            out or name not in left or ended or cut
-            for name, out, ended, cut in zip(self.names, before, *flags, strict=True)
-        ]
-        self._last = [
-            observations.get(name, last) if out else self._find(observations, "observation", name)
-            for name, last, out in zip(self.names, self._last, self._over, strict=True)
-        ]
-        self._everybody = True not in self._over
-        return self._last, paid, None if self._everybody else self._over
+        ended = [terminated, truncated]
+        paid, shown, over = [], [], []
+        for name, last, out in zip(self.names, self._last, self._over, strict=True):
+            paid.append(0.0 if out else self._find(rewards, "reward", name))
+            flags = [ask(self.source, "step", bool, part.get(name)) for part in ended]
+            over.append(out or name not in left or any(flags))
+            shown.append(observations.get(name, last) if over[-1] else self._find(observations, "observation", name))
+        self._last, self._over, self._everybody = shown, over, True not in over
+        return shown, paid, None if self._everybody else over
 
     def _find(self, by_name: Mapping[str, Any], what: str, name: str) -> Any:
         """Return what a step gave to an agent that plays on; nothing is no answer."""
@@ -267,10 +258,9 @@ class GymnasiumAdapter(Adapter):
     def _show(self, observations: Any) -> Sequence[Any]:
         if not self._team:
             return (observations,)
-        if not isinstance(observations, tuple | list) or len(observations) != len(self.names):
-            message = f"{name_of(self.source)} showed {brief(observations)}"
-            raise TacitError(f"{message}; it must show an observation to each of {len(self.names)} agents")
-        return observations
+        if not isinstance(observations, tuple | list):
+            raise TacitError(f"{name_of(self.source)} showed {brief(observations)}; it must be one for each agent")
+        return _list(self, "step", observations)
 
 
 def _list(adapter: Any, what: str, entries: Any) -> list[Any]:
@@ -348,13 +338,9 @@ class WrappedEnv:
         if is_game(self.env):
             raise TacitError(f"env must be an environment; got {brief(self.env)}, a game, which has no options")
         environment(self.env)  # raises where it is none
-        options: dict[str, Any] = {}
-        if self.horizon is not None:
-            options["horizon"] = check.integer("horizon", self.horizon)
-        if self.reward_range is not None:
-            options["reward_range"] = check.interval("reward_range", self.reward_range)
-        for name, option in options.items():
-            object.__setattr__(self, name, option)
+        for name, test in (("horizon", check.integer), ("reward_range", check.interval)):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, test(name, getattr(self, name)))
 
     def __repr__(self) -> str:
         options = {"horizon": self.horizon, "reward_range": self.reward_range, "encode": self.encode}
@@ -530,3 +516,130 @@ def _sizes(env: Any) -> tuple[int, ...]:
         return sizes
     count = 1 if agents is None else check.integer("agents", agents)
     return (check.integer("actions", actions),) * count
+
+
+# Spaces of observations and actions, as Gymnasium has them. A space is identified by the name of its class, so that
+# nothing has to be imported. `Discrete`, `Numbers` and `Anything` stand for spaces where an environment has none.
+
+
+class Discrete(NamedTuple):
+    """The space of the numbers 0 to n − 1, as Gymnasium's."""
+
+    n: int
+    start: int = 0
+
+
+class Numbers(NamedTuple):
+    """The space of arrays of numbers that a plain object shows."""
+
+    shape: tuple[int, ...]
+    dtype: Any = np.float64
+    low: float = -math.inf
+    high: float = math.inf
+
+
+class Anything:
+    """The space of whatever can be hashed, and of lists and arrays of it."""
+
+    def __repr__(self) -> str:
+        return "anything"
+
+
+def kind(space: Any) -> str:
+    """Return the name of a space's class."""
+    return type(space).__name__
+
+
+def parts(space: Any) -> dict[str, Any]:
+    """Return the parts of a Dict or Tuple by name; none of another space."""
+    if kind(space) not in ("Dict", "Tuple"):
+        return {}
+    inner = space.spaces
+    return dict(inner) if isinstance(inner, Mapping) else {str(i): part for i, part in enumerate(inner)}
+
+
+def pairs(space: Any, observation: Any) -> list[tuple[Any, Any]]:
+    """Return the parts of a Dict or Tuple, each with its share of an observation."""
+    if kind(space) == "Dict":
+        return [(part, observation[name]) for name, part in space.spaces.items()]
+    return list(zip(space.spaces, observation, strict=True))
+
+
+def ends(space: Any) -> tuple[FloatArray, FloatArray, bool]:
+    """Return the bounds of each number of a space without parts, and whether they are whole numbers."""
+    match kind(space):
+        case "Discrete":
+            return np.array(float(space.start)), np.array(float(space.start + space.n - 1)), True
+        case "MultiDiscrete":
+            first = np.asarray(getattr(space, "start", np.zeros_like(space.nvec)), dtype=np.float64)
+            return first, first + space.nvec - 1, True
+        case "MultiBinary":
+            return np.zeros(space.shape), np.ones(space.shape), True
+        case "Box" | "Numbers":
+            low, high = (np.broadcast_to(np.float64(end), space.shape) for end in (space.low, space.high))
+            return low, high, np.dtype(space.dtype).kind in "iub"
+    raise TacitError(f"{brief(space)} has no numbers to put into bins; give a function as encode")
+
+
+def count(space: Any, *, whole: bool = True) -> int | None:
+    """Return how many elements of whole numbers a space has, None where it has others too.
+
+    Without `whole`, a Box of floats between whole numbers counts as if it had only these.
+    """
+    if kind(space) in ("Dict", "Tuple"):
+        each = [count(part, whole=whole) for part in parts(space).values()]
+        return None if None in each else math.prod(each)  # type: ignore[arg-type]
+    if kind(space) not in ("Discrete", "MultiDiscrete", "MultiBinary", "Box"):
+        return None
+    low, high, exact = ends(space)
+    bounds = np.stack([low.ravel(), high.ravel()])
+    if (whole and not exact) or not np.isfinite(bounds).all() or (bounds != np.round(bounds)).any():
+        return None
+    return math.prod(int(side) for side in (bounds[1] - bounds[0] + 1).tolist())
+
+
+def list_elements(space: Any) -> Sequence[Any]:
+    """Return the elements of a space of whole numbers in their order, the last number changing fastest."""
+    if kind(space) == "Discrete":
+        return range(int(space.start), int(space.start) + int(space.n))
+    leaves = list(_leaves(space))
+    sides = [
+        range(int(low), int(high) + 1)
+        for leaf in leaves
+        for low, high in zip(*(end.ravel() for end in ends(leaf)[:2]), strict=True)
+    ]
+    return [unflatten(space, iter(row)) for row in itertools.product(*sides)]
+
+
+def _leaves(space: Any) -> Iterator[Any]:
+    if kind(space) not in ("Dict", "Tuple"):
+        yield space
+    for part in parts(space).values():
+        yield from _leaves(part)
+
+
+def flatten(space: Any, observation: Any) -> list[Any]:
+    """Return the numbers of an observation in their order."""
+    if kind(space) in ("Dict", "Tuple"):
+        return [value for part, share in pairs(space, observation) for value in flatten(part, share)]
+    if kind(space) == "Discrete":
+        if not 0 <= operator.index(observation) - space.start < space.n:
+            raise TacitError(f"{brief(observation)} is not in {brief(space)}")
+        return [operator.index(observation)]
+    array = np.asarray(observation)
+    if array.shape != tuple(space.shape):
+        raise TacitError(f"{brief(observation)} is not in {brief(space)}")
+    return array.ravel().tolist()
+
+
+def unflatten(space: Any, values: Iterator[Any]) -> Any:
+    """Return an observation of a space from its numbers."""
+    match kind(space):
+        case "Dict":
+            return {key: unflatten(part, values) for key, part in space.spaces.items()}
+        case "Tuple":
+            return tuple(unflatten(part, values) for part in space.spaces)
+        case "Discrete":
+            return next(values)
+    taken = [next(values) for _ in range(math.prod(space.shape))]
+    return np.array(taken, dtype=space.dtype).reshape(space.shape)

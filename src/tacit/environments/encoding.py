@@ -19,10 +19,9 @@ from tacit.core import check
 from tacit.core.display import number
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
-from tacit.environments.adapters import Environment
+from tacit.environments.adapters import Environment, Numbers, ends, flatten, kind, parts, unflatten
 from tacit.environments.episodes import scout, stated_horizon
 from tacit.environments.observations import Encode
-from tacit.environments.spaces import Numbers, ends, flatten, kind, parts, unflatten
 
 #: Bounds of a space beyond which a number counts as unbounded: some libraries write the largest float.
 UNBOUNDED = 1e30
@@ -78,12 +77,11 @@ class Cell(NamedTuple):
             return f"{self.name} {key if isinstance(key, str) else number(key)}".lstrip()
         if not self.edges:
             return ""
-        low, high = (number(edge) for edge in (self.edges[0], self.edges[-1]))
-        place = self.middles.index(key)
-        if 0 < place < len(self.edges):
-            low, high = (number(edge) for edge in self.edges[place - 1 : place + 1])
-            return f"{self.name} {low} to {high}".lstrip()
-        return f"{self.name} {f'below {low}' if place == 0 else f'from {high}'}".lstrip()
+        k, last = self.middles.index(key), len(self.edges)
+        text = f"{number(self.edges[k - 1])} to {number(self.edges[k])}" if 0 < k < last else ""
+        if k in (0, last):
+            text = f"below {number(self.edges[0])}" if k == 0 else f"from {number(self.edges[-1])}"
+        return f"{self.name} {text}".lstrip()
 
 
 @dataclass(frozen=True)
@@ -168,15 +166,14 @@ def see_nothing(observation: Any) -> None:
 def scouts(encode: Any, environment: Environment) -> bool:
     """Return whether a few random episodes have to show where bins lie."""
     bins = read_encode(encode)
-    if not isinstance(bins, Bins):
-        return False
-    if any(kind(space) == "Anything" for space in environment.spaces):
-        return True
-    return any(
-        leaf.entry not in (None, 1) and not _is_container(leaf.entry) and max(-leaf.low, leaf.high) >= UNBOUNDED
-        for space in environment.spaces
-        for leaf in _leaves(space, bins.count)
+    return isinstance(bins, Bins) and any(
+        kind(space) == "Anything" or any(map(_is_open, _leaves(space, bins.count))) for space in environment.spaces
     )
+
+
+def _is_open(leaf: Leaf) -> bool:
+    """Return whether bins of a number have no bounds to lie between."""
+    return leaf.entry not in (None, 1) and not _is_container(leaf.entry) and max(-leaf.low, leaf.high) >= UNBOUNDED
 
 
 def _scout_ends(
@@ -197,12 +194,8 @@ def _scout_ends(
                 message = f"{environment.names[i]} observes {brief(observation)}"
                 raise TacitError(f"{message}, not always as many numbers; give a function as encode") from None
             if not np.isfinite(row).all():
-                message = (
-                    f"{environment.names[i]} observed {brief(observation)}, which has nan or an infinite number in it"
-                )
-                raise TacitError(
-                    f"{message}; bins lie between finite numbers, so give their edges or a function as encode"
-                )
+                message = f"{environment.names[i]} observed {brief(observation)}, which has nan or infinity in it"
+                raise TacitError(f"{message}; give the edges of bins, or a function as encode")
             rows_of[i].append(row)
 
     scout(environment, horizon, seed, see)

@@ -19,16 +19,19 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import memory
+from tacit.core.compilation import announce_to
 from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Owned, lock
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays
-from tacit.engine.drive import Engine, Nothing
-from tacit.engine.events import log
+from tacit.engine import outputs
+from tacit.engine.checkpoint import Arrays, Checkpoint
+from tacit.engine.drive import Engine, Nothing, conduct
+from tacit.engine.events import Compiling, Noted, Scouted, Watcher, log
 from tacit.engine.recorded import Record
-from tacit.engine.run import Gaps
+from tacit.engine.run import Candidate, Gaps, Run
 from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
-from tacit.environments.adapters import Environment, floats, stand_in
+from tacit.environments.adapters import Environment, WrappedEnv, environment, floats, name_of, stand_in
+from tacit.environments.encoding import SCOUTED, fit, scouts, see_nothing
 from tacit.environments.episodes import (
     TOLD,
     Bounds,
@@ -39,14 +42,20 @@ from tacit.environments.episodes import (
     check_ended,
     check_over,
     check_rewards,
+    describe_scouting,
     dumps,
+    episode_bounds,
     loads,
     stored_bounds,
 )
+from tacit.environments.external import policy_of
+from tacit.environments.measuring import choose_by_play
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World, v_base
+from tacit.learners.several import is_interpreted
 from tacit.learners.spec import Scale
+from tacit.options import Options
 from tacit.policies import MarkovPolicy, RecordedPolicy
 from tacit.policies.recorded import STARTS, each_agents_own
 
@@ -349,11 +358,7 @@ class EnvironmentEngine(Engine):
         if self.visited is None or not self._episode:
             return {}
         visited, stored = self.visited[: self._episode], self.record.stored[: self._episode]
-        sizes: dict[str, Any] = {
-            "actions": self.game.actions,
-            "states": self._states,
-            "rule": rule,
-        }
+        sizes: dict[str, Any] = {"actions": self.game.actions, "states": self._states, "rule": rule}
         records = each_agents_own(visited, stored, **sizes)
         mixtures = {start: RecordedPolicy.of_records(records, start=start) for start in STARTS}
         for policy in mixtures.values():
@@ -456,3 +461,66 @@ def _answer(inner: Any, named: Sequence[Any]) -> Callable[[Any, int], Any]:
 
     play.__name__ = type(inner).__name__
     return play
+
+
+#: Said of an environment.
+NOTHING_TO_PREFER = "prefer changes nothing here: without tables nobody knows the values that it compares"
+
+
+def learn_in_environment(
+    wrapped: WrappedEnv, name: str, learner: Learner, options: Options, *, watch: Watcher, checkpoint: Checkpoint | None
+) -> Run:
+    """Let agents learn from their own observations; begin again with wider bounds where an episode exceeds them."""
+    env, adapter = wrapped.env, environment(wrapped.env)
+    if options.certify:
+        raise TacitError(f"{name_of(env)} has no tables, which the certificate needs; leave the certificate out")
+    if options.visits_per_stage is not None:
+        raise TacitError(f"visits_per_stage is for games; leave it out for the environment {name_of(env)}")
+    if "tables" in learner.info.needs:
+        raise TacitError(f"{name} needs the game's tables; {name_of(env)} has none")
+    encodes = fit(wrapped.encode, adapter, horizon=wrapped.horizon, seed=options.seed)
+    for i in range(len(encodes)):
+        if getattr(learner.seat(i), "observes", False):
+            encodes[i] = see_nothing
+    bounds = episode_bounds(adapter, horizon=wrapped.horizon, reward_range=wrapped.reward_range, seed=options.seed)
+    if scouts(wrapped.encode, adapter):
+        bounds = replace(bounds, notes=(*bounds.notes, SCOUTED))
+    early = bounds.notes
+    if bounds.uncertain:
+        watch(Scouted(describe_scouting(name_of(env), bounds, scale_free=learner.info.reward_scale_free)))
+    seeding = Seeding(adapter, options.seed)
+    while True:
+        with announce_to(lambda text: watch(Compiling(text))):
+            engine = EnvironmentEngine(
+                adapter, learner, bounds, episodes=options.most, seed=options.seed, encode=encodes, seeding=seeding
+            )
+        engine.tells_seeding, engine.told = checkpoint is not None, early
+        output = outputs.REGISTRY.make(learner.info.returns, game=engine.game, learner=learner, options=options)
+        if options.prefer is not None:
+            output.notes = (*output.notes, NOTHING_TO_PREFER)
+        if not engine.observing:
+            engine.record = output.record
+        try:
+            run = conduct(engine, output, name, options, watch, None if is_interpreted(learner) else checkpoint)
+            break
+        except Exceeded as exceeded:
+            bounds = exceeded.wider
+            if checkpoint is not None and not exceeded.stored:
+                checkpoint.discard()
+    if engine.observing:
+        return _return_objects(run, engine)
+    if options.certify is False or run.ended == "memory":
+        return run
+    del engine, output  # what was learned takes more memory than the policy
+    compared = choose_by_play(run)
+    for note in compared.notes[len(run.notes) :]:
+        watch(Noted(note))
+    return compared
+
+
+def _return_objects(run: Run, engine: EnvironmentEngine) -> Run:
+    """Return a run whose policy is what the agents' objects play on what they observe; the others' are tables."""
+    parts = [run.last if answer is None else answer for answer in engine.answers()]
+    policy = policy_of(engine.environment.source, parts)
+    candidate = Candidate.with_gaps(Gaps.unknown("nash", run.game.agents), policy=policy)
+    return replace(run, last=policy, candidates={"last": candidate}, chosen="last", sampled=None)

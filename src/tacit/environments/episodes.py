@@ -25,7 +25,7 @@ import numpy as np
 from tacit.core import check, streams
 from tacit.core.display import Document
 from tacit.core.errors import TacitError, blame, brief
-from tacit.environments.adapters import Environment, floats, look_up, name_of
+from tacit.environments.adapters import Environment, WrappedEnv, floats, look_up, name_of
 from tacit.environments.observations import OVER, Observations
 from tacit.games.gymnasium import time_limit
 from tacit.games.protocol import NamedGame, check_range
@@ -84,31 +84,29 @@ def episode_bounds(
 ) -> Bounds:
     """Return the bounds: as given, as the environment states it, or as it is seen in a few episodes."""
     drawn, given_horizon = look_up(environment.source, "first_states") != 1, horizon is not None
-    if horizon is None:
-        horizon = stated_horizon(environment.source)
-    found_range = (
-        stated_range(environment.source) if reward_range is None else check.interval("reward_range", reward_range)
-    )
-    if horizon is not None:
-        horizon = check.integer("horizon", horizon)
-    if horizon is not None and found_range is not None:
-        check_range(found_range, horizon)
-        return Bounds(horizon, found_range, given_horizon=given_horizon, drawn=drawn)
+    horizon = stated_horizon(environment.source) if horizon is None else check.integer("horizon", horizon)
+    if reward_range is None:
+        reward_range = stated_range(environment.source)
+    else:
+        reward_range = check.interval("reward_range", reward_range)
+    if horizon is not None and reward_range is not None:
+        check_range(reward_range, horizon)
+        return Bounds(horizon, reward_range, given_horizon=given_horizon, drawn=drawn)
     longest, low, high, early = scout(environment, horizon, seed)
     if early:
         low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
     notes = []
     if horizon is None:
         notes.append(f"the horizon is {longest}, the longest of a few episodes; it can be given (horizon)")
-    if found_range is None:
-        range_text = f"[{low:g}, {high:g}]"
+    if reward_range is None:
         notes.append(
-            f"rewards are taken to lie in {range_text}, as in a few episodes; the range can be given (reward_range)"
+            f"rewards are taken to lie in [{low:g}, {high:g}], as in a few episodes; the range can be given "
+            f"(reward_range)"
         )
-    span = found_range or (low, high)
-    check_range(span, horizon or longest)
-    guessed = (horizon is None, found_range is None)
-    return Bounds(horizon or longest, span, *guessed, early, given_horizon, drawn, tuple(notes))
+    guessed = (horizon is None, reward_range is None)
+    reward_range = reward_range or (low, high)
+    check_range(reward_range, horizon or longest)
+    return Bounds(horizon or longest, reward_range, *guessed, early, given_horizon, drawn, tuple(notes))
 
 
 def stored_bounds(text: str) -> Bounds:
@@ -242,6 +240,12 @@ class EnvironmentGame(NamedGame):
     def kernels(self) -> NoReturn:
         """Raise: an environment is played by agents on their own, outside the compiled loop."""
         raise TacitError(f"{self!r} has no kernels; it can only be played")
+
+    def wrap(self) -> WrappedEnv:
+        """Return the environment with the horizon, and the range of rewards where that is no estimate."""
+        if self.source is None:
+            raise TacitError(f"{self!r} does not hold its environment any more; give the environment itself")
+        return WrappedEnv(self.source, self.horizon, None if self.uncertain else self.reward_range)
 
     def state(self, observation: Any, *, agent: int = 0) -> int:
         """Return the number of the state that an agent takes an observation for, as policies count states."""
@@ -395,21 +399,19 @@ def _value(document: Any) -> Any:
     if not isinstance(document, dict):
         return document
     ((kind, content),) = document.items()
-    if kind == "over":
-        return OVER
-    if kind == "float":
-        return float(content)
-    if kind == "tuple":
-        return tuple(_value(part) for part in content)
-    if kind == "set":
-        return frozenset(_value(part) for part in content)
-    if kind == "bytes":
-        return base64.b64decode(content)
-    if kind == "dict":
-        return {_value(key): _value(part) for key, part in content}
     if kind == "array":
         dtype, shape, raw = content
         if np.dtype(dtype).kind not in _KINDS:
             raise TypeError(dtype)
         return np.frombuffer(base64.b64decode(raw), dtype=dtype).reshape(shape).copy()
-    raise KeyError(kind)
+    return _READERS[kind](content)
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "over": lambda content: OVER,
+    "float": float,
+    "tuple": lambda content: tuple(map(_value, content)),
+    "set": lambda content: frozenset(map(_value, content)),
+    "bytes": base64.b64decode,
+    "dict": lambda content: {_value(key): _value(part) for key, part in content},
+}

@@ -17,7 +17,7 @@ from pettingzoo import ParallelEnv
 from tacit.core import check, streams
 from tacit.core.errors import TacitError, brief
 from tacit.games.exact import ExactGame
-from tacit.games.showing import joint_name, state_name
+from tacit.games.showing import state_name
 
 Action: TypeAlias = Any  # a whole number, Python's or NumPy's
 Observation: TypeAlias = Any
@@ -51,7 +51,6 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         self._stream: np.random.Generator | None = None
         self._after: np.random.Generator
         self._h = self._s = 0
-        self._before: tuple[list[Action], list[float]] | None = None  # the step before: actions and rewards
 
     def observation_space(self, agent: str) -> Discrete:
         """All states."""
@@ -72,7 +71,6 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
             self._after = streams.stream(chosen, streams.AFTER)
         self.agents = self.possible_agents[:]
         self._h, self._s = 0, self.game.start(self._stream.random())
-        self._before = None
         return self._observations(), self._infos()
 
     def step(
@@ -89,10 +87,8 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         u = (self._after if last else self._stream).random()
         self._s, rewards = self.game.step(self._h, self._s, chosen, u)
         self._h += 1
-        paid = rewards.tolist()
-        self._before = (chosen, paid)
         live = self.agents
-        outcome = (self._observations(), dict(zip(live, paid, strict=True)), dict.fromkeys(live, False))
+        outcome = (self._observations(), dict(zip(live, rewards.tolist(), strict=True)), dict.fromkeys(live, False))
         infos = self._infos()
         if last:
             self.agents = []
@@ -122,7 +118,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
             return None
         if self.render_mode == "rgb_array" and self.game.picture is not None:
             return self.game.picture(self._s)
-        text = f"step {self._h} of {self.horizon}, state {state_name(self.game, self._s)}{self._describe_step()}"
+        text = f"step {self._h} of {self.horizon}, state {state_name(self.game, self._s)}"
         if self.render_mode == "human":
             print(text)
             return None
@@ -137,11 +133,3 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
 
     def _infos(self) -> dict[str, dict[str, Any]]:
         return {name: {"step": self._h} for name in self.agents}
-
-    def _describe_step(self) -> str:
-        """Return what happened in the step before."""
-        if self._before is None:
-            return ""
-        actions, rewards = self._before
-        paid = ", ".join(f"{reward:g}" for reward in rewards)
-        return f"; actions {joint_name(self.game, actions)}; rewards {paid}"

@@ -19,8 +19,8 @@ from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
 from tacit.environments.adapters import GameAdapter, WrappedEnv, environment, find_mask, stand_in
 from tacit.environments.encoding import fit
+from tacit.environments.episodes import EnvironmentGame
 from tacit.environments.observations import Encode
-from tacit.environments.play import is_arena
 from tacit.games.exact import as_exact
 from tacit.games.protocol import is_game
 from tacit.policies import MarkovPolicy, Part
@@ -192,11 +192,10 @@ def policy_of(game: Any, policy: Any) -> Any:
     _refuse_class(policy)
     if hasattr(policy, "candidates"):  # a Run
         policy = policy.policy
-    if callable(getattr(policy, "part", None)) or is_arena(game):
+    if callable(getattr(policy, "part", None)):
         return policy
-    met = is_game(game) and hasattr(game, "observations")  # a game that a run made of an environment
-    tables = is_game(game) and not met
-    adapter = None if tables else environment(game.source if met else game)
+    tables = is_game(game) and not isinstance(game, EnvironmentGame)
+    adapter = None if tables else environment(game.wrap() if isinstance(game, EnvironmentGame) else game)
     names, sizes, choices = _roles(game if adapter is None else adapter)
     each = _each(policy, names, call="f(h, s)" if tables else "f(observation, step)")
     encode = game.encode if isinstance(game, WrappedEnv) else None

@@ -17,8 +17,7 @@ import numpy as np
 
 from tacit.core.errors import TacitError, brief, sentence
 from tacit.core.types import IntArray
-from tacit.environments.adapters import Environment, environment, name_of
-from tacit.environments.spaces import count, ends, kind, pairs, parts
+from tacit.environments.adapters import Environment, count, ends, environment, kind, name_of, pairs, parts
 from tacit.policies import base
 
 Encode = Callable[[Any], Hashable]
@@ -70,10 +69,8 @@ class Observations:
     """
 
     def __init__(self, space: Any, encode: Encode | None, who: str, *, numbered: bool, early: bool = False) -> None:
-        self._key: Encode
-        self.count: int | None
-        self._key = _plain(space, who) if encode is None else encode
-        self.count = None if encode is not None else count(space, whole=False)
+        self._key: Encode = _plain(space, who) if encode is None else encode
+        self.count: int | None = None if encode is not None else count(space, whole=False)
         self._who = who
         self.lost = False  # whether its encode did not pickle
         self._space, self._encoded = space, encode
@@ -198,10 +195,9 @@ class Observations:
         With `encode`, what that made of it; otherwise as the environment shows it.
         """
         raw = self._encoded is not None or self.lost
+        listed = (base.OVER if key is OVER else key if raw else _shown(self._space, key) for key in self.met)
         try:
-            return [
-                base.OVER if key is OVER else base.plain(key if raw else _shown(self._space, key)) for key in self.met
-            ]
+            return [base.plain(one) for one in listed]
         except TacitError:
             return None
 
@@ -350,11 +346,8 @@ class Numbering:
     def __init__(self, each: Sequence[Observations]) -> None:
         self._each = list(each)
         self.plain = all(observations.plain for observations in each)
-        self._least = (
-            min(observations.count or 0 for observations in each)
-            if all(observations.numbered for observations in each)
-            else 0
-        )
+        numbered = all(observations.numbered for observations in each)
+        self._least = min(observations.count or 0 for observations in each) if numbered else 0
         self._pack: Any = struct.Struct(f"{len(self._each)}q").pack_into
         self._form: Any = None  # type and shape of the arrays that are shown
         self.same = True

@@ -158,7 +158,7 @@ class NamedEnvironment:
     ----------
     name : str
         A module with a function `parallel_env`, such as pettingzoo.classic.rps_v2 or a file beside you; a class of
-        environments within a module, module.path.Env; or an id of PettingZoo's registry, such as classic/rps-v2.
+        environments within a module, module.path.Env.
         Nothing else is called. The module is imported, so a name is code: take it from nobody whom you do not trust.
     params : mapping
         Keyword arguments of that function, and the options of an environment: `horizon`, `reward_range`, `encode`.
@@ -237,9 +237,7 @@ def _code_digest(env: Any) -> str:
 
 
 def _factory(path: str) -> Callable[..., Any]:
-    """Return what makes an environment: of the registry, of a module, or within one."""
-    if "/" in path:
-        return _find_registered(path)
+    """Return what makes an environment: a module's `parallel_env`, or a class within a module."""
     search_also(os.getcwd())  # a module beside the user
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -286,12 +284,3 @@ def _import_environment(path: str) -> Any:
                 return None
             message = f"{PREFIX}{path} needs {error.name}, which is not installed; pip install {error.name}"
             raise TacitError(message) from None
-
-
-def _find_registered(name: str) -> Callable[..., Any]:
-    import pettingzoo
-
-    make = getattr(pettingzoo, "make", None)
-    if make is None:
-        raise TacitError(f"{PREFIX}{name} is a registry id, and this PettingZoo has no registry; name a module instead")
-    return lambda **params: make("parallel", name, **params)

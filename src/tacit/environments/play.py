@@ -1,9 +1,8 @@
-"""THE way to play episodes of a policy: `play`, in a game or an environment, with one result, `Played`.
+"""Play episodes of a policy, in a game or an environment.
 
-An arena is where: over whole numbers for states, it has `agents`, `actions`, `horizon`, `common_state` (whether all
-agents see the same), `reward_range` where it is known, and one method, `play`. Games with kernels are played a whole
-batch at every step, by compiled code where that pays; environments, and policies from elsewhere, one episode after the
-other. Anything else with these attributes can be played too. One agent may deviate from the policy.
+Games with kernels are played in a `GameArena`, a whole batch at every step, by compiled code where that pays.
+Environments, and policies from elsewhere, are played in an `EnvironmentArena`, one episode after the other. One agent
+may deviate from the policy.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.adapters import Environment, GameAdapter, WrappedEnv, environment, floats, name_of, wrap
 from tacit.environments.encoding import fit, see_nothing
-from tacit.environments.episodes import episode_bounds, stated_horizon, stated_range
+from tacit.environments.episodes import EnvironmentGame, episode_bounds, stated_horizon, stated_range
 from tacit.environments.observations import OVER, Numbering, Observations, can_number, numberings
 from tacit.games.exact import check_playable
 from tacit.games.protocol import Game, is_game
@@ -38,6 +37,12 @@ class Played(NamedTuple):
     states: IntArray  # [episodes, H, N]
     actions: IntArray  # [episodes, H, N]
     rewards: FloatArray  # [episodes, H, N]
+
+    @classmethod
+    def empty(cls, episodes: int, horizon: int, agents: int) -> Played:
+        """Return arrays to write to."""
+        shape = (episodes, horizon, agents)
+        return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape))
 
     @property
     def returns(self) -> FloatArray:
@@ -203,36 +208,6 @@ def _known(policy: Any, agents: int) -> list[int]:
     return [count_states(i) for i in range(agents)]
 
 
-class Arena(Protocol):
-    """Something in which policies are played.
-
-    Attributes
-    ----------
-    agents, horizon : int
-    actions : tuple of N ints
-    common_state : bool
-        Whether all agents have seen the same state at every step so far.
-    reward_range : (float, float) or None
-    """
-
-    agents: int
-    horizon: int
-    actions: tuple[int, ...]
-    reward_range: tuple[float, float] | None
-
-    @property
-    def common_state(self) -> bool: ...  # noqa: D102
-
-    def states(self, agent: int) -> int:
-        """Return how many states an agent has met, or can meet where that is known."""
-
-    def masks(self, agent: int) -> dict[int, Any]:
-        """Return the action masks of states that have one."""
-
-    def play(self, policy: Any, episodes: range, *, seed: int, deviation: Any = None) -> Played:
-        """Play the episodes of these numbers; those of the same number and seed meet the same chance."""
-
-
 def step_batch(game, h, s, actions, u, last, chosen, s_next, rewards):
     """Take one step in all episodes of a batch: states s [B], actions [B, N], uniform numbers u [B]."""
     for b in range(len(s)):
@@ -289,7 +264,7 @@ class GameArena:
         step = compile_loop(step_batch, self._kernels, steps=B * H * N)
         draws = Draws.of(seed, episodes, H, N)
         act = in_batches(policy, draws)
-        played = Played(np.zeros((B, H, N), np.int64), np.zeros((B, H, N), np.int64), np.zeros((B, H, N)))
+        played = Played.empty(B, H, N)
         s, s_next, chosen = np.zeros(B, np.int64), np.zeros(B, np.int64), np.zeros(N, np.int64)
         rewards = np.zeros((B, N))
         start(self._kernels, np.ascontiguousarray(draws.world[:, 0]), s)
@@ -344,7 +319,7 @@ class EnvironmentArena:
     def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
         """Play episodes one after the other."""
         B, H, N = len(episodes), self.horizon, self.agents
-        played = Played(np.zeros((B, H, N), np.int64), np.zeros((B, H, N), np.int64), np.zeros((B, H, N)))
+        played = Played.empty(B, H, N)
         seeds = streams.seeds(seed, streams.PLAY, episodes)
         players = EpisodePlayers(policy, self.actions, deviation)
         for b in range(B):
@@ -358,38 +333,21 @@ class EnvironmentArena:
         for h in range(self.horizon):
             states = played.states[b, h]
             self.seen.write(shown, over, states)
-            if players.deviation is None:
-                self._count_lost(states.tolist(), players.known, over)
+            if players.deviation is None:  # of the agents that are not out
+                sizes = zip(states.tolist(), players.known, over or [False] * self.agents, strict=True)
+                unknown = [s >= size for s, size, out in sizes if not out]
+                self.lost, self.met = self.lost + unknown.count(True), self.met + len(unknown)
             played.actions[b, h] = chosen = players.act(h, states.tolist(), shown, self.environment.allowed)
             shown, paid, over = self.environment.step(chosen)
             played.rewards[b, h] = floats(self.environment, paid)
             if over is not None and all(over):
-                self._rest(b, h + 1, played)
+                if h + 1 < self.horizon:  # the other steps are in a state "over", which pays nothing
+                    played.states[b, h + 1 :] = [observations.number(OVER) for observations in self.observations]
                 return
         self.cut = not self.planned
 
-    def _count_lost(self, states: Sequence[int], counts: Sequence[int], over: list[bool] | None) -> None:
-        """Count what the agents who are not out observe, and how much of it their policies do not know."""
-        there = [
-            s < size for i, (s, size) in enumerate(zip(states, counts, strict=True)) if over is None or not over[i]
-        ]
-        self.lost += there.count(False)
-        self.met += len(there)
 
-    def _rest(self, b: int, h: int, played: Played) -> None:
-        """Fill the steps after everybody is out: a state "over" that pays nothing."""
-        if h < self.horizon:
-            played.states[b, h:] = [observations.number(OVER) for observations in self.observations]
-
-
-def play(
-    game: Any,
-    policy: Any,
-    *,
-    episodes: int = 1,
-    seed: int = 0,
-    deviation: Deviation | None = None,
-) -> Played:
+def play(game: Any, policy: Any, *, episodes: int = 1, seed: int = 0, deviation: Deviation | None = None) -> Played:
     """Play episodes of a policy.
 
     Parameters
@@ -423,10 +381,9 @@ def arena_of(game: Any, policy: Any, *, counts: bool = False, alone: bool = Fals
     With `counts`, observations are numbered if they can be, whatever the policy needs: a response may be a table. With
     `alone`, episodes of a game are played one after the other too.
     """
-    if is_arena(game):
-        arena: Arena = game
-        return arena
-    if is_game(game) and not hasattr(game, "observations"):
+    if isinstance(game, Arena):
+        return game
+    if is_game(game) and not isinstance(game, EnvironmentGame):
         _check_sizes(game, policy)
         if alone and getattr(game, "discount", None) is not None:
             raise TacitError(f"{game!r} is discounted; its best responses are trained in tables: leave deviators out")
@@ -444,9 +401,9 @@ def _check_sizes(game: Game, policy: Any) -> None:
         raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
 
 
-def is_arena(value: object) -> bool:
-    """Return whether something is an arena already."""
-    return callable(getattr(value, "play", None)) and callable(getattr(value, "masks", None))
+#: Where policies are played. Both have `agents`, `actions`, `horizon`, `reward_range` where it is known, `common_state`
+#: (whether all agents have seen the same so far), and the methods `states`, `masks` and `play`.
+Arena: TypeAlias = GameArena | EnvironmentArena
 
 
 def finite_returns(name: str, played: Played) -> FloatArray:
@@ -460,16 +417,11 @@ def finite_returns(name: str, played: Played) -> FloatArray:
 def open_environment(game: Any, policy: Any, *, counts: bool = False) -> EnvironmentArena:
     """Return an environment, or the game that a run made of one, as an arena for a policy."""
     observations: Any = getattr(policy, "observations", None)
-    horizon: int | None
-    reward_range: tuple[float, float] | None
-    if hasattr(game, "kernels") and hasattr(game, "observations"):  # the game of a run
-        observations, encode, env = game.observations, None, game.source
-        horizon, reward_range = game.horizon, None if game.uncertain else game.reward_range
-        if env is None:
-            raise TacitError(f"{game!r} does not hold its environment any more; give the environment itself")
+    if isinstance(game, EnvironmentGame):
+        observations, wrapped = game.observations, game.wrap()
     else:
         wrapped = wrap(game)
-        env, horizon, reward_range, encode = wrapped.env, wrapped.horizon, wrapped.reward_range, wrapped.encode
+    env, horizon, reward_range, encode = wrapped.env, wrapped.horizon, wrapped.reward_range, wrapped.encode
     limited = horizon is not None and isinstance(game, WrappedEnv)
     adapter = environment(env)
     if getattr(policy, "agents", None) != len(adapter.actions) or tuple(policy.actions) != tuple(adapter.actions):

@@ -41,26 +41,12 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "tacit policy", 1
 
 #: Bytes of memory that one byte of JSON may become: "{}," is a pointer of 8 bytes and an object of 64.
-_SPREAD = 24
+_MEMORY_PER_BYTE = 24
 
 
 def is_json(path: str | os.PathLike[str]) -> bool:
     """Return whether a path asks for JSON by its ending."""
     return files.path(path).suffix.lower() == ".json"
-
-
-def check_ending(path: str | os.PathLike[str], *endings: str) -> None:
-    """Check that a path ends as files of policies do."""
-    suffix = files.path(path).suffix.lower()
-    if suffix not in endings:
-        ending = f"the ending {suffix!r}" if suffix else "no ending"
-        raise TacitError(f"{path} has {ending}; a file of this policy ends in {' or '.join(endings)}")
-
-
-def write_document(path: str | os.PathLike[str], kind: str, content: Mapping[str, Any], *, play: str) -> None:
-    """Write a document; `play` says in words how to play it."""
-    header = {"format": FORMAT, "version": VERSION, "kind": kind, "play": play}
-    files.write_pieces(path, [json.dumps({**header, **content}, separators=(",", ":"), allow_nan=False), "\n"])
 
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -86,7 +72,7 @@ def list_of(document: Mapping[str, Any], key: str) -> list[Any]:
 
 def parse_json(content: str, what: str, expected: str) -> Any:
     """Return what JSON says, as far as memory holds it."""
-    memory.require(_SPREAD * len(content), what)
+    memory.require(_MEMORY_PER_BYTE * len(content), what)
     try:
         return json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError, MemoryError) as error:
@@ -157,23 +143,13 @@ def read_observations(content: Mapping[str, Any], agents: int, states: int) -> t
         return None
     if isinstance(lists, np.ndarray):  # of a `.npz`
         lists = parse_json(str(files.single("observations", lists)), "the text of its observations", "JSON")
-    if (
-        not isinstance(lists, list)
-        or len(lists) != agents
-        or not all(isinstance(observations, list) for observations in lists)
-    ):
+    if not isinstance(lists, list) or [type(one) for one in lists] != [list] * agents:
         raise TacitError(f"its observations are {brief(lists)}; they must be a list for each of {agents} agents")
     for i, observations in enumerate(lists):
         if len(observations) > states:
             raise TacitError(f"observations[{i}] has {len(observations)} entries for {states} states")
         number_observations(observations)
     return tuple(lists)
-
-
-def observation_arrays(policy: Any) -> dict[str, npt.NDArray[Any]]:
-    """Return the array of a policy's `.npz` that holds what its agents observed; none where it is not known."""
-    fields = observations_of(policy, range(policy.agents))
-    return {name: np.array(json.dumps(lists, separators=(",", ":"))) for name, lists in fields.items()}
 
 
 def number_observations(observations: Sequence[Any]) -> dict[Hashable, int]:
@@ -263,19 +239,26 @@ class Policy(Sealed, ABC):
 
         A recorded policy is written as `.npz` only. Policies learned in an environment say what each agent observed.
         """
-        check_ending(path, ".npz", ".json")
+        suffix = files.path(path).suffix.lower()
+        if suffix not in (".npz", ".json"):
+            ending = f"the ending {suffix!r}" if suffix else "no ending"
+            raise TacitError(f"{path} has {ending}; a file of this policy ends in .npz or .json")
         if agent is not None and not is_json(path):
             raise TacitError(f"cannot write the part of agent {brief(agent)} to {path}; a part alone is a .json file")
         if not is_json(path):
-            files.write_arrays(path, {**self._arrays(), **observation_arrays(self)})
+            fields = observations_of(self, range(self.agents))
+            texts = {name: np.array(json.dumps(lists, separators=(",", ":"))) for name, lists in fields.items()}
+            files.write_arrays(path, {**self._arrays(), **texts})
             return
         shown = range(self.agents)
         if agent is not None:
             shown = range(check.integer("agent", agent, least=0, most=self.agents - 1), agent + 1)
         kind, play, content = self._content(path, shown)
         sizes = {"states": self.states, "actions": [self.actions[i] for i in shown]}
+        header = {"format": FORMAT, "version": VERSION, "kind": kind, "play": play}
         whose = {} if agent is None else {"agent": agent}
-        write_document(path, kind, {**whose, **sizes, **content, **observations_of(self, shown)}, play=play)
+        document = {**header, **whose, **sizes, **content, **observations_of(self, shown)}
+        files.write_pieces(path, [json.dumps(document, separators=(",", ":"), allow_nan=False), "\n"])
 
     @abstractmethod
     def _arrays(self) -> dict[str, Any]:
@@ -545,18 +528,15 @@ class Part:
             raise TacitError("a part acts within an episode; call begin(seed) with the common seed first")
         if self.horizon is None:
             return self._lone.random()
-        self._next = in_order(h, self._next, self.horizon)
+        if h != self._next or type(h) is not int or h >= self.horizon:
+            h = check.integer("h", h, least=0, most=self.horizon - 1)
+            if h != self._next:
+                expected = "begin(seed)" if self._next == self.horizon else f"step {self._next}"
+                raise TacitError(
+                    f"h is {h}; a part plays the steps of an episode in order, once each, and {expected} comes next"
+                )
+        self._next = h + 1
         return self._own[h]
-
-
-def in_order(h: int, expected: int, horizon: int) -> int:
-    """Check that step h is the one that comes next within an episode; return the one after it."""
-    if h != expected or type(h) is not int or h >= horizon:
-        h = check.integer("h", h, least=0, most=horizon - 1)
-        if h != expected:
-            expectation = "begin(seed) comes next" if expected == horizon else f"step {expected} comes next"
-            raise TacitError(f"h is {h}; a part plays the steps of an episode in order, once each, and {expectation}")
-    return h + 1
 
 
 def draw(probs: list[float], u: float) -> int:

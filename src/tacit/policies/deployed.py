@@ -179,8 +179,12 @@ class DeployedPolicy(Policy):
     def _content(self, path: object, shown: Sequence[int]) -> tuple[str, str, dict[str, Any]]:
         if self.first.ndim == 2 and len(shown) < self.agents:
             return self._restrict(shown[0])._content(path, [0])
+        nodes: list[dict[str, Any]] = [{} for _ in range(self.nodes)]
         agent_columns = [columns(self.actions)[i] for i in shown]
-        nodes = dump_nodes(self.row, self.following, self.stored, states=self.states, columns=agent_columns)
+        shortest = self.stored.astype(str).astype(np.float64).tolist()
+        for key, after, probs in zip(self.row.tolist(), self.following.tolist(), shortest, strict=True):
+            node, s = divmod(key, self.states)
+            nodes[node][str(s)] = [after, *(probs[columns_of] for columns_of in agent_columns)]
         return "deployed", PLAY, {"horizon": self.horizon, "runs": self.first.tolist(), "nodes": nodes}
 
     @classmethod
@@ -191,7 +195,39 @@ class DeployedPolicy(Policy):
 
     @classmethod
     def _from_content(cls, content: Mapping[str, Any]) -> Self:
-        return cls(**read_nodes(content))
+        states, horizon = (check.integer(key, content.get(key), least=1, most=MOST) for key in ("states", "horizon"))
+        actions, nodes = check_actions(list_of(content, "actions")), list_of(content, "nodes")
+        last, rows = len(nodes) - 1, []
+        for n, node in enumerate(nodes):
+            if not isinstance(node, dict):
+                raise TacitError(f"nodes[{n}] is {brief(node)}; it must be an object from states to rows")
+            for state, row in node.items():
+                name = f"nodes[{n}][{brief(state)}]"
+                key = n * states + _state(name, state, states)
+                if not isinstance(row, list) or len(row) != 1 + len(actions):
+                    wanted = f"a node and a list for each of {len(actions)} agents"
+                    raise TacitError(f"{name} is {brief(row)}; it must be {wanted}")
+                after = check.integer(f"{name}[0]", row[0], least=0, most=last)
+                rows.append((key, after, _probabilities(name, row[1:], actions)))
+        rows.sort(key=lambda row: row[0])
+        keys, following, stored = zip(*rows, strict=True) if rows else ((), (), ())
+        runs = list_of(content, "runs")
+        for m, first in enumerate(runs):
+            if isinstance(first, list) != isinstance(runs[0], list):
+                raise TacitError("runs must have a node for each run, or a list of nodes for each run")
+            for i in first if isinstance(first, list) else [first]:
+                check.integer(f"runs[{m}]", i, least=0, most=last)
+            if isinstance(first, list) and len(first) != len(actions):
+                raise TacitError(f"runs[{m}] is {brief(first)}; it must have a node for each of {len(actions)} agents")
+        return cls(
+            np.array(keys, dtype=np.int64),
+            np.array(following, dtype=np.int64),
+            np.array(stored, dtype=np.float32).reshape(len(rows), sum(actions) - len(actions)),
+            np.array(runs, dtype=np.int64),
+            actions=actions,
+            states=states,
+            horizon=horizon,
+        )
 
     def __repr__(self) -> str:
         return f"DeployedPolicy({self.agents} agents, {len(self.first)} runs, {self.nodes} nodes)"
@@ -248,8 +284,11 @@ class DeployedPart(Part):
 def deploy(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
     """Draw M runs, follow each through every state it can meet, and number the nodes from the last step back."""
     if len(policy.records) > 1:
-        return _deploy_each(policy, starts, seed)
-    return _deploy_shared(policy, starts, seed, np.arange(policy.episodes + 1))
+        deployed = _deploy_each(policy, starts, seed)
+    else:
+        deployed = _deploy_shared(policy, starts, seed, np.arange(policy.episodes + 1))
+    deployed.observations = policy.observations
+    return deployed
 
 
 def _deploy_shared(policy: RecordedPolicy, starts: int, seed: int, grid: IntArray) -> DeployedPolicy:
@@ -273,17 +312,8 @@ def _deploy_shared(policy: RecordedPolicy, starts: int, seed: int, grid: IntArra
         content.append(different[occupied])
         node, nodes = number[which.ravel()], nodes + int(nonempty.sum())
     following, stored = np.split(np.concatenate(content), [1], axis=1)
-    deployed = DeployedPolicy(
-        np.concatenate(row),
-        following[:, 0].astype(np.int64),
-        stored,
-        node,
-        actions=policy.actions,
-        states=policy.states,
-        horizon=policy.horizon,
-    )
-    deployed.observations = policy.observations
-    return deployed
+    sizes: dict[str, Any] = {"actions": policy.actions, "states": policy.states, "horizon": policy.horizon}
+    return DeployedPolicy(np.concatenate(row), following[:, 0].astype(np.int64), stored, node, **sizes)
 
 
 def _deploy_each(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
@@ -303,17 +333,9 @@ def _deploy_each(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPoli
         stored[-1][:, place] = part.stored
         first.append(np.where(part.first > 0, part.first + nodes, 0))
         nodes += part.nodes - 1
-    deployed = DeployedPolicy(
-        np.concatenate(row),
-        np.concatenate(following),
-        np.concatenate(stored),
-        np.stack(first, axis=1),
-        actions=policy.actions,
-        states=policy.states,
-        horizon=policy.horizon,
-    )
-    deployed.observations = policy.observations
-    return deployed
+    sizes: dict[str, Any] = {"actions": policy.actions, "states": policy.states, "horizon": policy.horizon}
+    arrays = [np.concatenate(pieces) for pieces in (row, following, stored)]
+    return DeployedPolicy(*arrays, np.stack(first, axis=1), **sizes)
 
 
 def _follow(
@@ -341,58 +363,6 @@ def _follow(
         met.append((after.reshape(-1, policy.states), onward.reshape(-1, policy.states)))
         run, index = pairs
     return met
-
-
-def dump_nodes(
-    row: IntArray, following: IntArray, stored: npt.NDArray[np.float32], *, states: int, columns: Sequence[slice]
-) -> list[dict[str, Any]]:
-    """Return the nodes, with the probabilities of the agents whose columns are given."""
-    nodes: list[dict[str, Any]] = [{} for _ in range(1 + int(row.max(initial=0)) // states)]
-    shortest = stored.astype(str).astype(np.float64).tolist()
-    for key, after, probs in zip(row.tolist(), following.tolist(), shortest, strict=True):
-        node, s = divmod(key, states)
-        nodes[node][str(s)] = [after, *(probs[agent_columns] for agent_columns in columns)]
-    return nodes
-
-
-def read_nodes(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a `DeployedPolicy`."""
-    states, horizon = (check.integer(key, content.get(key), least=1, most=MOST) for key in ("states", "horizon"))
-    actions = check_actions(list_of(content, "actions"))
-    nodes = list_of(content, "nodes")
-    last = len(nodes) - 1
-    rows: list[tuple[int, int, list[float]]] = []
-    for n, node in enumerate(nodes):
-        if not isinstance(node, dict):
-            raise TacitError(f"nodes[{n}] is {brief(node)}; it must be an object from states to rows")
-        for state, row in node.items():
-            name = f"nodes[{n}][{brief(state)}]"
-            key = n * states + _state(name, state, states)
-            if not isinstance(row, list) or len(row) != 1 + len(actions):
-                raise TacitError(
-                    f"{name} is {brief(row)}; it must be a node and a list for each of {len(actions)} agents"
-                )
-            after = check.integer(f"{name}[0]", row[0], least=0, most=last)
-            rows.append((key, after, _probabilities(name, row[1:], actions)))
-    rows.sort(key=lambda one: one[0])
-    runs = [
-        [check.integer(f"runs[{m}]", one, least=0, most=last) for one in (node if isinstance(node, list) else [node])]
-        for m, node in enumerate(list_of(content, "runs"))
-    ]
-    apart = any(isinstance(node, list) for node in content["runs"])
-    if any(len(node) != (len(actions) if apart else 1) for node in runs):
-        raise TacitError(f"runs must have a node for each run, or a list with one for each of {len(actions)} agents")
-    return {
-        "row": np.array([key for key, _, _ in rows], dtype=np.int64),
-        "following": np.array([after for _, after, _ in rows], dtype=np.int64),
-        "stored": np.array([probs for _, _, probs in rows], dtype=np.float32).reshape(
-            len(rows), sum(actions) - len(actions)
-        ),
-        "first": np.array(runs if apart else [node for (node,) in runs], dtype=np.int64),
-        "actions": actions,
-        "states": states,
-        "horizon": horizon,
-    }
 
 
 def _state(name: str, text: str, states: int) -> int:

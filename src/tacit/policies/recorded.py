@@ -106,14 +106,11 @@ class Visits(Sealed):
     ) -> Visits:
         """Hold some visits of each stage [V], ordered by cell, then by episode, and their distributions."""
         visits = cls(stored, (episodes, horizon), actions=actions, states=states, rule="stage")
-        cell, stage, episode, until = (
-            check_whole(name, array)
-            for name, array in (("cell", cell), ("stage", stage), ("episode", episode), ("until", until))
-        )
+        columns = {"cell": cell, "stage": stage, "episode": episode, "until": until}
+        cell, stage, episode, until = (check_whole(name, array) for name, array in columns.items())
         visits._check_stored((len(cell),), "[V, Σ(A_i − 1)]")
-        for name, array in (("stage", stage), ("episode", episode), ("until", until)):
-            if array.shape != cell.shape:
-                raise TacitError(f"{name} has {len(array)} entries, and cell has {len(cell)}")
+        if not len(cell) == len(stage) == len(episode) == len(until):
+            raise TacitError("cell, stage, episode and until must have an entry for each visit")
         if len(cell):
             visits._check_order(cell, stage, episode, until)
         visits.stage, visits.until = stage, until
@@ -221,11 +218,9 @@ class Visits(Sealed):
             return -1
         if self.rule == "rate":
             first, until = self.keys.searchsorted((base, base + k)).tolist()
-            return (
-                -1
-                if until == first
-                else int(self.keys[first + draw_one_by_rate(self.horizon, until - first, u)]) - base
-            )
+            if until == first:
+                return -1
+            return int(self.keys[first + draw_one_by_rate(self.horizon, until - first, u)]) - base
         begin, end, key = self.stages
         last = int(key.searchsorted(base + k)) - 1
         if last < 0 or key[last] < base:
@@ -243,11 +238,12 @@ class Visits(Sealed):
 
     def rows(self, k: npt.ArrayLike, h: int) -> npt.NDArray[Any]:
         """Return what is stored of the visits at step h of the episodes k, [len(k), Σ(A_i − 1)]."""
+        rows: npt.NDArray[Any]
         if self.visited is not None:
-            every: npt.NDArray[Any] = self.stored[np.asarray(k), h]
-            return every
-        step, order = self._by_step
-        rows: npt.NDArray[Any] = self.stored[order[np.searchsorted(step, h * self.episodes + np.asarray(k))]]
+            rows = self.stored[np.asarray(k), h]
+        else:
+            step, order = self._by_step
+            rows = self.stored[order[np.searchsorted(step, h * self.episodes + np.asarray(k))]]
         return rows
 
     def distributions(self, agent: int, k: npt.ArrayLike, h: int) -> FloatArray:
@@ -309,11 +305,8 @@ def check_stored(stored: npt.NDArray[Any], actions: Sequence[int]) -> None:
     """Raise unless `stored` [..., Σ_i (A_i − 1)] has the distributions of all agents."""
     if stored.size and not (stored.min() >= 0 and stored.max() <= 1):
         raise TacitError(f"stored has a probability outside [0, 1]: {float(stored.min())} or {float(stored.max())}")
-    for i, agent_columns in enumerate(columns(actions)):
-        if (
-            agent_columns.stop - agent_columns.start > 1
-            and stored[..., agent_columns].sum(axis=-1, dtype=np.float64).max(initial=0.0) > 1 + 1e-6
-        ):
+    for i, (agent_columns, size) in enumerate(zip(columns(actions), actions, strict=True)):
+        if size > 2 and stored[..., agent_columns].sum(axis=-1, dtype=np.float64).max(initial=0.0) > 1 + 1e-6:
             raise TacitError(f"stored has probabilities of agent {i} that sum to more than 1")
 
 
@@ -458,35 +451,6 @@ class RecordedPolicy(Policy):
         policy._hold(records, start)
         return policy
 
-    @classmethod
-    def of_stages(
-        cls, cell: Any, stage: Any, episode: Any, until: Any, stored: Any, *, start: str = "average", **sizes: Any
-    ) -> RecordedPolicy:
-        """Make a policy of M visits of each stage.
-
-        Parameters
-        ----------
-        cell : int array [V]
-            h·S + s of each visit, ascending; visits of one cell are ordered by episode.
-        stage, episode, until : int arrays [V]
-            The visit's stage, its episode, and the episode in which its stage ended.
-        stored : float32 array [V, Σ_i (A_i − 1)]
-            All but the last probability of each agent, agent after agent.
-        start : {"average", "recent"}
-        **sizes
-            `actions`, `states`, `horizon` and `episodes` of the run.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import tacit
-        >>> one, played = np.zeros(1, np.int64), np.full((1, 2), 0.5, np.float32)
-        >>> sizes = {"actions": [2, 2], "states": 1, "horizon": 1, "episodes": 2}
-        >>> tacit.policies.RecordedPolicy.of_stages(one, one, one, one + 1, played, **sizes)
-        RecordedPolicy(2 agents, 1 state, 2×2 actions, horizon 1, 1 visit from 2 episodes)
-        """
-        return cls.of_records([Visits.chosen(cell, stage, episode, until, stored, **sizes)], start=start)
-
     def _hold(self, records: Sequence[Visits], start: str) -> None:
         self.records = tuple(check.list_of("records", records, "records"))
         self.start = check.choice("start", start, STARTS)
@@ -512,10 +476,6 @@ class RecordedPolicy(Policy):
                 f"distribution by state, and no exact gap; tacit.exploit measures it by play"
             )
         return self.records[0]
-
-    def distributions(self, agent: int, k: npt.ArrayLike, h: int) -> FloatArray:
-        """Return agent i's distributions [len(k), A_i] at step h of the episodes k of learning."""
-        return self.record.distributions(agent, k, h)
 
     def known_states(self, agent: int) -> int:
         """Return how many states agent i's record has."""
@@ -583,7 +543,8 @@ class RecordedPolicy(Policy):
         start, actions = files.single("start", arrays["start"]), files.integers("actions", arrays["actions"])
         if "cell" in arrays:  # some visits of each stage
             sizes = {key: files.single(key, arrays[key]) for key in ("states", "horizon", "episodes")}
-            return cls.of_stages(*(arrays[key] for key in _VISITS[:5]), start=start, actions=actions, **sizes)
+            visits = Visits.chosen(*(arrays[key] for key in _VISITS[:5]), actions=actions, **sizes)
+            return cls.of_records([visits], start=start)
         visited, stored, rule = arrays["visited"], arrays["stored"], files.single("rule", arrays["rule"])
         if visited.ndim != 3:  # one record for all agents
             states = files.single("states", arrays["states"])
@@ -616,12 +577,7 @@ def check_keys(arrays: Mapping[str, Any], keys: Sequence[str]) -> None:
 
 
 def each_agents_own(
-    visited: npt.NDArray[Any],
-    stored: npt.NDArray[Any],
-    *,
-    actions: Sequence[int],
-    states: Sequence[int],
-    rule: str,
+    visited: npt.NDArray[Any], stored: npt.NDArray[Any], *, actions: Sequence[int], states: Sequence[int], rule: str
 ) -> list[Visits]:
     """Return a record for each agent, from its own states [K, H, N] and the distributions of all [K, H, Σ(A_i − 1)]."""
     return [

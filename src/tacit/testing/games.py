@@ -11,14 +11,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game, check_sizes
 from tacit.games.tabular import TabularGame, as_tables
-from tacit.testing.violation import (
-    Violation,
-    both_ways,
-    require,
-    require_frequencies,
-    require_kernels,
-    require_same,
-)
+from tacit.testing.violation import Violation, both_ways, require, require_frequencies, require_kernels, require_same
 
 #: Places (h, s, joint action) that are looked at, and draws of each next state where it is compared with tables.
 PLACES, DRAWS = 200, 20_000
