@@ -30,7 +30,7 @@ def mixture(game: tacit.TabularGame, policy: tacit.policies.RecordedPolicy, s: i
     visits = np.flatnonzero(policy.visited[:, 0] == s)
     products = []
     for k in visits:
-        rows = [policy.distributions(i, [k], 0)[0] for i in range(game.agents)]
+        rows = [policy.record.distributions(i, [k], 0)[0] for i in range(game.agents)]
         product = rows[0]
         for own in rows[1:]:
             product = np.multiply.outer(product, own)

@@ -1,4 +1,4 @@
-"""A struct that compiled code finds where it was left: for functions that are called at every step of an environment.
+"""A struct at a fixed address, for compiled functions that are called at every step.
 
 numba unpacks every array of a struct at every call, some 0.1 µs each, and finds out the types of all arguments before:
 with forty arrays that is more than the agents' own work. A `Pinned` struct is unpacked once, and a call gets its

@@ -1,4 +1,4 @@
-"""All agents of an environment: one compiled call in which all learn from a step and act in the next.
+"""All agents of an environment, which learn and act in one compiled call.
 
 The kernels, the random streams and the numbers are those of agents on their own (`engine/agents.py`); agent i touches
 row i of the state and nothing else. What each sees comes in as a number of its own: agents need not see the same.
@@ -105,7 +105,7 @@ def turn(pinned, k, b, h):
 
 
 def read_cells(learner, recent, keys, out):
-    """Write the distributions of cells with these keys [N, rows], −1 for none, into `out` [N, H, S, A]."""
+    """Write the distributions of cells with these keys [N, rows] into `out` [N, H, S, A]."""
     for i in range(len(out)):
         for row in range(keys.shape[1]):
             h, s = keys[i, row] // STEP, keys[i, row] % STEP

@@ -79,7 +79,7 @@ def evaluate(
 
 
 def _exact(game: Any) -> bool:
-    """Return whether a game is evaluated exactly, or is none at all, which the exact way says best."""
+    """Return whether a game is evaluated exactly; what is no game is refused there."""
     from tacit.environments.adapters import is_environment  # imports the compiler
     from tacit.games.exact import as_exact
 

@@ -1,4 +1,4 @@
-"""Other libraries' environments as agents on their own meet them: observations and rewards, one for each agent.
+"""Other libraries' environments through one interface: each agent's observation and reward.
 
 What these environments do is not ours: whatever they raise or return that is not as their library has it is told as one
 sentence, with their own error behind it.
@@ -46,7 +46,7 @@ Moved: TypeAlias = tuple[Sequence[Any], Sequence[Any], list[bool] | None]
 
 
 class Environment(Protocol):
-    """An environment in which all agents act at once, an action being a number from 0."""
+    """An environment in which all agents act at once; actions count from 0."""
 
     source: Any  # the library's own object
     names: list[str]
@@ -63,7 +63,7 @@ class Environment(Protocol):
 
 
 class Adapter:
-    """What all adapters share: the agents' names, spaces and actions, who is out, and the action masks of now.
+    """Names, spaces and actions of the agents, who is out, and the current action masks.
 
     Masks are as PettingZoo has them: `action_mask` of an observation or of an info. A forbidden action stands for an
     allowed one, so whatever agents choose is allowed. To a learner that is a game in which some actions do the same:
@@ -221,7 +221,7 @@ class ParallelAdapter(Adapter):
 
 
 class GymnasiumAdapter(Adapter):
-    """A Gymnasium environment: of one agent; or of several, as foraging, whose Tuples have an entry for each."""
+    """A Gymnasium environment of one agent, or of several whose spaces are Tuples."""
 
     def __init__(self, env: Any) -> None:
         spaces = env.observation_space, env.action_space
@@ -275,7 +275,7 @@ def _list(adapter: Any, what: str, entries: Any) -> list[Any]:
 
 
 class GameAdapter:
-    """A game with kernels, for agents on their own: all observe the state, drawn from the environment's stream."""
+    """A game with kernels as an environment; all agents observe the state."""
 
     seeded = True
 
@@ -361,7 +361,7 @@ def is_environment(value: object) -> bool:
 
 
 def missing(value: object) -> str:
-    """Return in words which of `reset` and `step` an object lacks to be an environment, "" where it has neither."""
+    """Return which of `reset` and `step` an object lacks, in words; "" for both."""
     lacks = [name for name in ("reset", "step") if not callable(getattr(value, name, None))]
     return f", which has no {lacks[0]}" if len(lacks) == 1 else ""
 
@@ -402,7 +402,7 @@ def environment(env: Any) -> Environment:
 
 
 def _in_parallel(env: Any) -> Any:
-    """Return an environment in which agents act in turn as one in which all act, by PettingZoo's own converters.
+    """Return a turn-based environment as a parallel one, by PettingZoo's own converters.
 
     Where turns are strict, the actions of all but the agent whose turn it is do not matter.
     """
@@ -428,7 +428,7 @@ LARGEST_CHOICE = 1024
 
 
 def _choices(spaces: list[Any], names: list[str]) -> list[Sequence[Any]]:
-    """Return each agent's actions as the environment calls them, by number; those of several parts are listed."""
+    """Return each agent's actions as the environment names them, by number."""
     for space, name in zip(spaces, names, strict=True):
         size = count(space)
         if size is None:
@@ -566,7 +566,7 @@ def pairs(space: Any, observation: Any) -> list[tuple[Any, Any]]:
 
 
 def ends(space: Any) -> tuple[FloatArray, FloatArray, bool]:
-    """Return the bounds of each number of a space without parts, and whether they are whole numbers."""
+    """Return the bounds of a space without parts, and whether it holds integers."""
     match kind(space):
         case "Discrete":
             return np.array(float(space.start)), np.array(float(space.start + space.n - 1)), True
@@ -581,25 +581,25 @@ def ends(space: Any) -> tuple[FloatArray, FloatArray, bool]:
     raise TacitError(f"{brief(space)} has no numbers to put into bins; give a function as encode")
 
 
-def count(space: Any, *, whole: bool = True) -> int | None:
-    """Return how many elements of whole numbers a space has, None where it has others too.
+def count(space: Any, *, integers: bool = True) -> int | None:
+    """Return how many elements a space of integers has; None for other spaces.
 
-    Without `whole`, a Box of floats between whole numbers counts as if it had only these.
+    Without `integers`, a Box of floats between whole numbers counts as if it had only these.
     """
     if kind(space) in ("Dict", "Tuple"):
-        each = [count(part, whole=whole) for part in parts(space).values()]
+        each = [count(part, integers=integers) for part in parts(space).values()]
         return None if None in each else math.prod(each)  # type: ignore[arg-type]
     if kind(space) not in ("Discrete", "MultiDiscrete", "MultiBinary", "Box"):
         return None
     low, high, exact = ends(space)
     bounds = np.stack([low.ravel(), high.ravel()])
-    if (whole and not exact) or not np.isfinite(bounds).all() or (bounds != np.round(bounds)).any():
+    if (integers and not exact) or not np.isfinite(bounds).all() or (bounds != np.round(bounds)).any():
         return None
     return math.prod(int(side) for side in (bounds[1] - bounds[0] + 1).tolist())
 
 
 def list_elements(space: Any) -> Sequence[Any]:
-    """Return the elements of a space of whole numbers in their order, the last number changing fastest."""
+    """List the elements of a space of integers, the last number changing fastest."""
     if kind(space) == "Discrete":
         return range(int(space.start), int(space.start) + int(space.n))
     leaves = list(_leaves(space))

@@ -1,4 +1,4 @@
-"""Who trains best responses: in a table, on features of what is observed, or somebody else's trainer.
+"""Train best responses: in a table, on features, or by somebody else's trainer.
 
 A trainer is a function of a `SingleAgentEnv`, in which the others play their policies, and of a number of episodes; it
 returns whatever plays the agent, as `tacit.evaluate` takes it. Several are tried on a share of the episodes each, and
@@ -91,7 +91,7 @@ def name_of(deviator: Any) -> str:
 
 
 def suggest_deviators(arena: Any, policy: Any, episodes: int, seed: int) -> list[Any]:
-    """Return what to try: a table where few observations are met, features where nearly all are new, or both."""
+    """Return which deviators to try, by the share of observations that are new."""
     if not hasattr(arena, "environment") or all(observations.numbered for observations in arena.observations):
         return [TABLE]
     if arena.blind:
@@ -119,7 +119,7 @@ def suggest_deviators(arena: Any, policy: Any, episodes: int, seed: int) -> list
 
 
 def _share_new(states: IntArray) -> float:
-    """Return which share of visits in the later half of episodes [n, H] is at a step and state not met in the first."""
+    """Return the share of visits in the later half of episodes [n, H] to new cells."""
     n, H = states.shape
     cells = states * H + np.arange(H)
     return float(np.mean(~np.isin(cells[n // 2 :], cells[: n // 2])))
@@ -128,7 +128,7 @@ def _share_new(states: IntArray) -> float:
 def train_best(
     arena: Any, policy: Any, agent: int, deviators: Sequence[Any], episodes: int, seed: int
 ) -> tuple[Deviation, dict[str, float]]:
-    """Train a response by each deviator; return the best of them, and what each gained where they were compared.
+    """Train a response by each deviator; return the best, and the gain of each.
 
     Chance is another than that of what is measured: another seed, and other episodes.
     """
@@ -164,7 +164,7 @@ def _train(arena: Any, policy: Any, agent: int, deviator: Any, episodes: int, se
 
 
 def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> VisitCounts:
-    """Return what an agent has met in training: batches that grow with what is known already."""
+    """Train in batches that grow; return the counts of visits."""
     model = VisitCounts(agent, arena.horizon, arena.actions[agent])
     done = 0
     table = np.full((arena.horizon, 1), -1)
@@ -243,7 +243,7 @@ class VisitCounts:
         return Q
 
     def curious(self, constant: float = CURIOSITY) -> IntArray:
-        """Return what to play next [H, S]: the best action of an optimistic plan; −1 where nothing was tried."""
+        """Return the best actions of an optimistic plan [H, S]; −1 for unvisited states."""
         span = max(self.high - self.low, 1e-12)
         left = np.arange(self.horizon, 0, -1.0)
         bonus = constant * span * left[:, None, None] / np.sqrt(np.maximum(self.visits, 1))
@@ -251,7 +251,7 @@ class VisitCounts:
         return self._choice(Q, np.zeros_like(self.visits))
 
     def best(self) -> IntArray:
-        """Return the best response by what was met [H, S]; what was never tried does not count, −1 for no state."""
+        """Return the best response [H, S] among actions that were tried; −1 for unvisited states."""
         left = np.arange(self.horizon, 0, -1.0)
         span = max(self.high - self.low, 1e-12)
         Q = self.plan(np.zeros_like(self.visits), left * span, unknown=-1.0)
@@ -263,7 +263,7 @@ class VisitCounts:
 
 
 class SingleAgentEnv:
-    """One agent's environment, in which all others play a policy: what a trainer of best responses gets.
+    """One agent's environment, in which all others play a policy.
 
     Attributes
     ----------
@@ -305,7 +305,7 @@ class SingleAgentEnv:
         self.observation_space: Any = space
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode, the next, or that of number `seed`; none shares its chance with what is measured."""
+        """Begin the next episode, or that of number `seed`; none is an episode of measurement."""
         self.episodes = self.episodes if seed is None else seed
         number = TRAINING + self.episodes
         episode_seed = int(streams.seeds(self.seed, streams.PLAY, range(number, number + 1))[0])
@@ -335,7 +335,7 @@ class SingleAgentEnv:
         self._chosen = self._players.act(self._h, self._states.tolist(), self._shown, self._environment.allowed)
 
     def show(self, observation: Any) -> Any:
-        """Return an observation as it is seen here: as it is, or, of a plain object, as an array."""
+        """Return an observation as it is; that of a plain object as an array."""
         return self.vector.flatten(observation) if self._flat else observation
 
     def _info(self, played: int | None) -> dict[str, Any]:
@@ -410,7 +410,7 @@ class Basis(NamedTuple):
 
 
 def spread_out(xs: FloatArray, most: int) -> list[int]:
-    """Choose at most so many rows of xs [n, D] that differ, each the farthest from those before."""
+    """Choose distinct rows of xs [n, D], each the farthest from those before."""
     chosen, nearest = [0], np.full(len(xs), np.inf)
     while True:
         nearest = np.minimum(nearest, ((xs - xs[chosen[-1]]) ** 2).sum(axis=1))
@@ -421,7 +421,7 @@ def spread_out(xs: FloatArray, most: int) -> list[int]:
 
 
 class Regression:
-    """Regressions on features [n, d], one for each action that was played; −1 stands for none."""
+    """Ridge regressions on features [n, d], one for each action."""
 
     def __init__(self, phis: FloatArray, acted: IntArray, actions: int) -> None:
         self._own = [np.flatnonzero(acted == a) for a in range(actions)]
@@ -436,7 +436,7 @@ class Regression:
 
 
 class Vector:
-    """Makes a float vector of what is observed; one that is very long is projected at random.
+    """Makes a float vector of an observation; a very long one is projected at random.
 
     Parameters
     ----------
@@ -480,7 +480,7 @@ class Vector:
 
 
 def _numbers(space: Any, observation: Any) -> list[float]:
-    """Return the numbers of an observation: whole ones of few values as unit vectors, an action mask left out."""
+    """Return the numbers of an observation, small discrete ones as unit vectors, without masks."""
     match kind(space):
         case "Discrete":
             return _unit(int(observation) - int(space.start), int(space.n))
@@ -563,7 +563,7 @@ class FeaturePart(Part):
         self.fitted = True
 
     def _judge(self, h: int, phis: FloatArray, near: FloatArray, allowed: Any) -> FloatArray:
-        """Return what actions are worth at step h [n, A], −∞ those that are not allowed."""
+        """Return the values of actions at step h [n, A]; −∞ where forbidden."""
         visits = near @ self._counts[h].T
         Q = np.minimum(np.maximum(phis @ self._weights[h].T, self._least[h]), self._most[h])
         Q += self._bonus[h] / np.sqrt(np.maximum(visits, 0.25))
@@ -600,7 +600,7 @@ def _basis(met: FloatArray, draw: np.random.Generator) -> Basis:
 
 
 def train_features(env: Any, episodes: int) -> FeaturePart:
-    """Train a response in what one agent faces, a `SingleAgentEnv`: by step and by the clock, whichever is better."""
+    """Train a response in a `SingleAgentEnv`, by step and by the clock; return the better."""
     draw, H, A = streams.stream(env.seed, streams.PLAY + 2), env.horizon, int(env.action_space.n)
     by_step, by_clock = (FeaturePart(env.agent, A, H, env.vector, clock=clock) for clock in (False, True))
     compare = episodes // 10

@@ -1,4 +1,4 @@
-"""How large observations become few states: bins of their numbers, by name and reversible; and float vectors of them.
+"""Large observations become few states: bins of their numbers, by name and reversible.
 
 `Bins` says how fine; `fit` makes of it, for the space that an agent observes, an `Encoding`: a function from an
 observation to a tuple of plain numbers, each the middle of its bin. So a state's key is a typical observation.
@@ -35,7 +35,9 @@ _WANTED = "a function from an observation to something hashable, or tacit.Bins; 
 
 @dataclass(frozen=True)
 class Bins:
-    """Bins for the numbers of an observation, for `encode=`: what falls into the same bins is the same state.
+    """Bins for the numbers of an observation, for `encode=`.
+
+    What falls into the same bins is the same state.
 
     Numbers of a Box are put into bins; Discrete, MultiDiscrete and MultiBinary observations, alone or within a Dict or
     Tuple, stay as they are, unless an entry of their own says otherwise.
@@ -118,7 +120,7 @@ class Encoding:
 
 
 def read_encode(encode: Any) -> Any:
-    """Return an `encode` as it is given in Python, or of text or a table as files and the command line have it.
+    """Return an `encode`; text and tables, from files and the command line, become `Bins`.
 
     >>> read_encode("bins=6"), read_encode({"bins": [4, 1]})
     (Bins(count=6), Bins(count=[4, 1]))
@@ -145,16 +147,16 @@ def fit(encode_or_bins: Any, environment: Environment, *, horizon: int | None, s
     if not isinstance(encode, Bins):
         return [encode] * len(environment.spaces)
     first = [environment.spaces.index(space) for space in environment.spaces]  # the first agent with this space
-    met: dict[int, tuple[FloatArray, FloatArray]] = {}
+    scouted: dict[int, tuple[FloatArray, FloatArray]] = {}
     if scouts(encode, environment):
-        met = _scout_ends(environment, first, horizon or stated_horizon(environment.source), seed)
+        scouted = _scout_ends(environment, first, horizon or stated_horizon(environment.source), seed)
     encodings: dict[int, Encode] = {}
     for i in sorted(set(first)):
         space = environment.spaces[i]
         if kind(space) == "Anything":
-            space = Numbers(np.shape(met[i][0]))
+            space = Numbers(np.shape(scouted[i][0]))
         leaves = list(_leaves(space, encode.count))
-        extremes = zip(*(end.ravel().tolist() for end in met[i]), strict=True) if met else [None] * len(leaves)
+        extremes = zip(*(end.ravel().tolist() for end in scouted[i]), strict=True) if scouted else [None] * len(leaves)
         encodings[i] = Encoding(space, tuple(_cell(leaf, pair) for leaf, pair in zip(leaves, extremes, strict=True)))
     return [encodings[i] for i in first]
 
@@ -179,7 +181,7 @@ def _is_open(leaf: Leaf) -> bool:
 def _scout_ends(
     environment: Environment, first: list[int], horizon: int | None, seed: int
 ) -> dict[int, tuple[FloatArray, FloatArray]]:
-    """Return the least and the largest of each number that agents with the same space have seen in a few episodes."""
+    """Return the range of each number in a few episodes, by space."""
     rows_of: dict[int, list[FloatArray]] = {i: [] for i in first}
 
     def see(shown: Sequence[Any]) -> None:
@@ -207,27 +209,31 @@ def _is_container(tree: Any) -> bool:
 
 
 class Leaf(NamedTuple):
-    """One number of a space, and the entry of `Bins` that is for it; None keeps it as it is."""
+    """One number of a space, and its entry of `Bins`; None keeps the number."""
 
     name: str
     entry: Any
     low: float
     high: float
-    whole: bool
+    integer: bool
 
 
-def _leaves(space: Any, tree: Any, name: str = "", *, own: bool = False) -> Iterator[Leaf]:
-    """Return the numbers of a space in their order; `own` says whether the entry was given for this part by itself."""
+def _leaves(space: Any, tree: Any, name: str = "", *, by_itself: bool = False) -> Iterator[Leaf]:
+    """Return the numbers of a space in their order.
+
+    `by_itself` says whether the entry of `Bins` is for this part alone.
+    """
     if kind(space) in ("Dict", "Tuple"):
         each = parts(space)
         entries = _entries(tree, list(each), brief(space)) if _is_container(tree) else dict.fromkeys(each, tree)
+        by_itself = by_itself or _is_container(tree)
         for key, part in each.items():
-            yield from _leaves(part, entries.get(key), f"{name}.{key}".strip("."), own=own or _is_container(tree))
+            yield from _leaves(part, entries.get(key), f"{name}.{key}".strip("."), by_itself=by_itself)
         return
-    low, high, whole = ends(space)
+    low, high, integer = ends(space)
     if not low.shape or not _is_container(tree):
         at = [f"{name}[{','.join(map(str, place))}]" if place else name for place in np.ndindex(low.shape)]
-        entries = dict.fromkeys(at, tree if own or kind(space) in ("Box", "Numbers") else None)
+        entries = dict.fromkeys(at, tree if by_itself or kind(space) in ("Box", "Numbers") else None)
     else:
         at = list(tree) if isinstance(tree, Mapping) else [str(i) for i in range(low.size)]
         entries = {f"{name}.{key}".strip("."): entry for key, entry in _entries(tree, at, brief(space)).items()}
@@ -235,7 +241,7 @@ def _leaves(space: Any, tree: Any, name: str = "", *, own: bool = False) -> Iter
             message = f"encode has {len(entries)} entries for the {low.size} numbers of {brief(space)}"
             raise TacitError(f"{message}; give one for each, of which 1 leaves a number out")
     for (key, entry), least, most in zip(entries.items(), low.ravel().tolist(), high.ravel().tolist(), strict=True):
-        yield Leaf(key, entry, least, most, whole)
+        yield Leaf(key, entry, least, most, integer)
 
 
 def _entries(tree: Any, names: list[str], said: str) -> dict[str, Any]:
@@ -253,7 +259,7 @@ def _entries(tree: Any, names: list[str], said: str) -> dict[str, Any]:
 def _cell(leaf: Leaf, met: tuple[float, float] | None) -> Cell:
     """Return the bins of one number."""
     if leaf.entry is None:
-        if not leaf.whole:
+        if not leaf.integer:
             raise TacitError(f"encode has no entry for {leaf.name}; 1 bin leaves it out")
         return Cell(leaf.name)
     if _is_container(leaf.entry):
@@ -267,9 +273,9 @@ def _cell(leaf: Leaf, met: tuple[float, float] | None) -> Cell:
     low, high = leaf.low, leaf.high
     if bins == 1:
         return Cell(leaf.name, (), (_middles([low, high])[0] if max(-low, high) < UNBOUNDED else 0.0,))
-    if leaf.whole and high - low < bins:
+    if leaf.integer and high - low < bins:
         return Cell(leaf.name)
-    if leaf.whole:
+    if leaf.integer:
         low, high = low - 0.5, high + 0.5
     if met is not None:
         low, high = (end if abs(end) < UNBOUNDED else extreme for end, extreme in zip((low, high), met, strict=True))

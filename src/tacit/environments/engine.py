@@ -112,9 +112,9 @@ class EnvironmentEngine(Engine):
         self.visited: npt.NDArray[np.uint32] | None = None  # [K, H, N]  each agent's own states
         self._record: Any = Nothing()
         self.world = self._known(episodes)
-        room = self._room()
-        memory.require(memory.floats(12, bounds.horizon, room, sum(self.game.actions)), "what the agents learn")
-        self.team = team_of(learner, self.world._replace(states=room), seed=seed)
+        states = self._first_states()
+        memory.require(memory.floats(12, bounds.horizon, states, sum(self.game.actions)), "what the agents learn")
+        self.team = team_of(learner, self.world._replace(states=states), seed=seed)
         self._numbering = Numbering(self.observations)
         self._numbered = all(observations.numbered for observations in self.observations)
         self.observing = [i for i in range(len(environment.actions)) if getattr(learner.seat(i), "observes", False)]
@@ -133,12 +133,12 @@ class EnvironmentEngine(Engine):
         return World(self.game.states, lock(np.array(actions)), horizon, self.bounds.reward_range, scale)
 
     def _limit_states(self) -> None:
-        """Set how many states each agent can be in: those of its space, or those there is memory for."""
+        """Set how many states each agent can be in, by its space or by memory."""
         most = self.team.capacity or UNLIMITED
         self.team.buffer.states[:] = self._states if self._numbered else most
 
-    def _room(self) -> int:
-        """Return how many states to begin with; a random start is for those of one episode, where nobody knows them."""
+    def _first_states(self) -> int:
+        """Return how many states to begin with; with a random start, those of one episode."""
         random = any(self.learner.seat(i).start == "random" for i in range(self.game.agents))
         return max(states or (self.bounds.horizon if random else 1) for states in self._states)
 
@@ -157,7 +157,7 @@ class EnvironmentEngine(Engine):
         return self._numbering.same
 
     def advance(self, episodes: int) -> FloatArray:
-        """Play episodes one by one for a tenth of a second, one at least; return the agents' returns [episodes, N]."""
+        """Play episodes for a tenth of a second; return the agents' returns [episodes, N]."""
         began, first = time.perf_counter(), self._episode
         returns: list[FloatArray] = []
         self._watch_memory()
@@ -202,7 +202,7 @@ class EnvironmentEngine(Engine):
             self.full = f"stopped after {k:,} episodes, while there is memory left: {message}; {FEWER}"
 
     def _compare_steps(self) -> list[str]:
-        """Return what to note where states are met often, and single steps of them too rarely to learn from."""
+        """Return a note where states are visited often, and their single steps rarely."""
         steps, met, cells = self._episode * self.bounds.horizon, max(self._states), self.team.cells
         if steps < MANY or self.learner.steps is not None or not cells:
             return []
@@ -256,10 +256,14 @@ class EnvironmentEngine(Engine):
     def _take_turn(
         self, turn: Callable[[int], int], h: int, observations: Sequence[Any], over: list[bool] | None
     ) -> None:
-        """Let the agents learn from step h and act at the next; grow, or widen the range of rewards, where needed."""
+        """Let the agents learn from step h and act at the next.
+
+        Their memory, or the range of rewards, grows where that is needed."""
         if self.observing:  # who is out observes nothing
             out = over or [False] * len(observations)
-            self.team.observations = [None if gone else seen for seen, gone in zip(observations, out, strict=True)]
+            self.team.observations = [
+                None if gone else observation for observation, gone in zip(observations, out, strict=True)
+            ]
         outcome = turn(h)
         if outcome == SAME:
             return
@@ -282,14 +286,14 @@ class EnvironmentEngine(Engine):
             raise TacitError(f"{self.game.name} showed {brief(observations)}, which is not in its observation space")
 
     def answers(self) -> list[Callable[[Any, int], Any] | None]:
-        """Return what each agent that observes plays, as a function of observation and step; None for the others."""
+        """Return the policy f(observation, step) of each agent that observes; None for the others."""
         named = getattr(self.environment, "choices", [range(size) for size in self.environment.actions])
         return [
             _answer(self.team.agents[i].inner, named[i]) if i in self.observing else None for i in range(len(named))
         ]
 
     def _widen(self, paid: Sequence[float]) -> tuple[float, float]:
-        """Return a range with these rewards in it; learners that depend on the range start over with a wider one."""
+        """Return a range that holds these rewards; learners that depend on it start over."""
         if not (self.learner.info.reward_scale_free and self.bounds.guessed_range):
             check_rewards(self.bounds, paid)
         low, high = self.bounds.reward_range
@@ -335,7 +339,7 @@ class EnvironmentEngine(Engine):
         ]
 
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
-        """Return distributions as a policy; even ones at states that an agent had not met by then."""
+        """Return distributions as a policy, uniform at states that an agent had not visited."""
         probs = []
         for table, actions, observations in zip(distributions, self.game.actions, self.observations, strict=True):
             masks = observations.masks()
@@ -367,7 +371,7 @@ class EnvironmentEngine(Engine):
 
     @property
     def state(self) -> Any:
-        """The agents' states, which new ones replace as there is room for more states; None of Python classes."""
+        """The agents' learned state, replaced as it grows; None for Python classes."""
         return self.team.buffer.learner
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
@@ -384,7 +388,7 @@ class EnvironmentEngine(Engine):
         return Gaps(kind, upper, source, most=self.bounds.horizon * (high - low))
 
     def snapshot(self) -> Arrays:
-        """Return the agents' states, what they saw, the record, and what the environment has to remember."""
+        """Return the agents' states, observations and record, and the environment's state."""
         k = self._episode
         met = [] if self._numbered else [observations.met for observations in self.observations]
         record: Arrays = {}
@@ -403,7 +407,7 @@ class EnvironmentEngine(Engine):
         }
 
     def _check_bounds(self, bounds: Bounds) -> None:
-        """Raise `Exceeded` where a checkpoint has wider bounds than these, which can only be a guess."""
+        """Raise `Exceeded` where a checkpoint has wider bounds than these estimates."""
         if bounds == self.bounds:
             return
         limits = (bounds.horizon, bounds.reward_range)
@@ -442,7 +446,7 @@ class EnvironmentEngine(Engine):
 
 
 def _numbered_before(learner: Learner, agents: int) -> list[Observations]:
-    """Return how the agents of a starting policy numbered what they saw; nothing where there is none."""
+    """Return the observations of the policy to start from; none without one."""
     for i in range(agents):
         start = learner.seat(i).start
         observations = getattr(start, "observations", None)
@@ -470,7 +474,7 @@ NOTHING_TO_PREFER = "prefer changes nothing here: without tables nobody knows th
 def learn_in_environment(
     wrapped: WrappedEnv, name: str, learner: Learner, options: Options, *, watch: Watcher, checkpoint: Checkpoint | None
 ) -> Run:
-    """Let agents learn from their own observations; begin again with wider bounds where an episode exceeds them."""
+    """Let agents learn from their own observations; start over where an episode exceeds the bounds."""
     env, adapter = wrapped.env, environment(wrapped.env)
     if options.certify:
         raise TacitError(f"{name_of(env)} has no tables, which the certificate needs; leave the certificate out")
@@ -519,7 +523,7 @@ def learn_in_environment(
 
 
 def _return_objects(run: Run, engine: EnvironmentEngine) -> Run:
-    """Return a run whose policy is what the agents' objects play on what they observe; the others' are tables."""
+    """Return a run whose policy is what the agents' objects play on observations."""
     parts = [run.last if answer is None else answer for answer in engine.answers()]
     policy = policy_of(engine.environment.source, parts)
     candidate = Candidate.with_gaps(Gaps.unknown("nash", run.game.agents), policy=policy)

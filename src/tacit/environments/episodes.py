@@ -1,4 +1,4 @@
-"""An environment's episodes: horizon and range of rewards, how they are seeded, and how a stopped run resumes.
+"""An environment's episodes: horizon, range of rewards, seeds, and how a run resumes.
 
 What the user does not say and the environment does not state (as attributes `horizon` and `reward_range`) is looked for
 by playing a few episodes evenly at random. That may miss the longest episode or the largest reward: a run that meets
@@ -54,7 +54,7 @@ class Bounds:
 
 
 def describe_scouting(name: str, bounds: Bounds, *, scale_free: bool) -> str:
-    """Return in one line what a few episodes have shown, and what happens if it turns out wrong."""
+    """Return in one line the estimates of a few episodes, and their consequence."""
     low, high = bounds.reward_range
     horizon = f"horizon={bounds.horizon}" if bounds.guessed_horizon else ""
     rewards = f"reward_range=({low:g}, {high:g})" if bounds.guessed_range else ""
@@ -76,13 +76,13 @@ class Exceeded(Exception):
 
 
 class OutOfRange(TacitError):
-    """A reward outside the range that the user has given: the run cannot mean what it was to mean."""
+    """A reward outside the range that the user has given."""
 
 
 def episode_bounds(
     environment: Environment, *, horizon: int | None, reward_range: tuple[float, float] | None, seed: int
 ) -> Bounds:
-    """Return the bounds: as given, as the environment states it, or as it is seen in a few episodes."""
+    """Return the bounds: as given, as stated, or as seen in a few episodes."""
     drawn, given_horizon = look_up(environment.source, "first_states") != 1, horizon is not None
     horizon = stated_horizon(environment.source) if horizon is None else check.integer("horizon", horizon)
     if reward_range is None:
@@ -132,13 +132,13 @@ def check_rewards(bounds: Bounds, rewards: Sequence[float]) -> None:
 
 
 def check_over(bounds: Bounds, over: list[bool]) -> None:
-    """Raise with room for "over" where an agent is out before the horizon and nobody thought of that."""
+    """Raise with a state "over" where an agent is out before the horizon unexpectedly."""
     if any(over) and not bounds.early:
         raise Exceeded(replace(bounds, early=True))
 
 
 def check_ended(bounds: Bounds, over: list[bool] | None) -> Bounds:
-    """Raise with a longer horizon where an episode goes on and the horizon was a guess; note it where it was given."""
+    """Raise with a longer horizon where an episode exceeds an estimate; note a given one."""
     if over is not None and all(over):
         return bounds
     if bounds.given_horizon and describe_cut(bounds.horizon) not in bounds.notes:
@@ -176,7 +176,7 @@ def stated_range(env: Any) -> tuple[float, float] | None:
 def scout(
     environment: Environment, horizon: int | None, seed: int, see: Callable[[Sequence[Any]], None] | None = None
 ) -> tuple[int, float, float, bool]:
-    """Return the longest episode, the lowest and highest reward, and whether anybody was out before the end.
+    """Return the longest episode, the range of rewards, and whether anybody was out early.
 
     `see` is called with what the agents observe.
     """
@@ -234,7 +234,7 @@ class EnvironmentGame(NamedGame):
 
     @property
     def states(self) -> int:  # type: ignore[override]
-        """Number of states that were met, or that the space has; the most of any agent."""
+        """Number of states visited, or of the space; the most of any agent."""
         return max(len(observations.met) for observations in self.observations)
 
     def kernels(self) -> NoReturn:
@@ -248,7 +248,7 @@ class EnvironmentGame(NamedGame):
         return WrappedEnv(self.source, self.horizon, None if self.uncertain else self.reward_range)
 
     def state(self, observation: Any, *, agent: int = 0) -> int:
-        """Return the number of the state that an agent takes an observation for, as policies count states."""
+        """Return the number of the state in which an agent observes this."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
         number = self.observations[i].known(observation)
         if number is None:
@@ -277,7 +277,7 @@ TOLD = {
 
 
 def episode_seed(seed: int, episode: int) -> int:
-    """Return the seed with which an episode begins, in an environment that is seeded anew at every episode.
+    """Return the seed of an episode, where every episode is seeded.
 
     >>> episode_seed(7, 0), episode_seed(7, 1) == episode_seed(7, 1)
     (7, True)

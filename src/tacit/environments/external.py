@@ -145,7 +145,7 @@ class ExternalPart(Part):
 
 
 class TrainedPart(ExternalPart):
-    """A response that somebody else has trained: what is forbidden stands for what is allowed, as in its training."""
+    """A response by somebody else's trainer; forbidden actions stand for allowed ones."""
 
     def __init__(self, agent: int, actions: int, policy: Any, show: Callable[[Any], Any], trainer: str) -> None:
         if not _acts(policy):
@@ -165,7 +165,7 @@ class TrainedPart(ExternalPart):
 
 
 class ObservingPart(Part):
-    """A part learned here, with its own way from an observation to the number of a state."""
+    """A part learned here, with its own numbering of observations."""
 
     sees = True
 
@@ -183,7 +183,7 @@ class ObservingPart(Part):
 
 
 def policy_of(game: Any, policy: Any) -> Any:
-    """Return what was given as a policy of a game or an environment; what is one already is returned as it is.
+    """Return whatever plays a game or an environment as a policy.
 
     >>> import tacit
     >>> policy_of(tacit.make("chicken"), lambda h, s: [0.5, 0.5])
@@ -272,7 +272,7 @@ def _part(i: int, policy: Any, actions: int, choices: Sequence[Any], encode: Enc
 
 
 def _method(policy: Any, *, game: bool) -> Callable[[int, Any, Any], tuple[Any, Any]]:
-    """Return how to ask for an action: a function of the step, what is seen and the memory, with the new memory."""
+    """Return a function of step, observation and memory that returns action and memory."""
     if game and callable(getattr(policy, "probabilities", None)):  # an agent of ours, with all that it would draw from
         return lambda h, s, memory: (policy.probabilities(h, s), None)
     name = next((name for name in METHODS if callable(getattr(policy, name, None))), None)
@@ -287,7 +287,7 @@ def _method(policy: Any, *, game: bool) -> Callable[[int, Any, Any], tuple[Any, 
 
 
 def _predict(method: Any) -> Callable[[int, Any, Any], tuple[Any, Any]]:
-    """Return how to ask a `predict` that returns an action, or an action and what to remember."""
+    """Return such a function for a `predict`, which may return a memory too."""
 
     def ask(h: int, s: Any, memory: Any) -> tuple[Any, Any]:
         answer = method(s) if memory is None else method(s, state=memory)
@@ -312,7 +312,7 @@ def _counts_steps(function: Any) -> bool:
 
 
 def _tabulate(game: Any, each: Sequence[Any], parts: Sequence[Part]) -> list[Owned[FloatArray]]:
-    """Return a table [H, S, A_i] for each agent; raise `NoTable` where somebody draws for itself or remembers."""
+    """Return tables [H, S, A_i]; raise `NoTable` where somebody draws for itself or remembers."""
     keys = [(id(one), part.actions if part.sees else -part.agent) for one, part in zip(each, parts, strict=True)]
     distinct = dict(zip(keys, parts, strict=True))  # one function for all is asked once for all
     tables = {key: _table(game, part) for key, part in distinct.items()}
@@ -323,7 +323,7 @@ def _tabulate(game: Any, each: Sequence[Any], parts: Sequence[Part]) -> list[Own
 
 
 def _table(game: Any, part: Any) -> FloatArray:
-    """Return what a part plays at every step and state; a function is asked again in other orders."""
+    """Return the table of a part; a function is called again in other orders."""
     H, S = game.horizon, game.states
     if not part.sees:
         table = part.table
@@ -352,7 +352,7 @@ def _ask_again(part: Any, h: int, s: int, table: FloatArray) -> None:
 
 
 def _compare_in_play(game: Any, functions: list[tuple[Any, FloatArray]], tables: Sequence[FloatArray]) -> None:
-    """Raise `NoTable` where a part plays something else than its table along the paths that the game takes."""
+    """Raise `NoTable` where a part differs from its table in episodes of the game."""
     adapter, draw = GameAdapter(game), streams.stream(0, streams.SCOUT)
     episodes = max(2, min(_CALLS, _PLAYED // (game.horizon * len(tables)))) if functions else 0
     for episode in range(episodes):

@@ -1,4 +1,4 @@
-"""Evidence without tables: what a policy is worth by play, and what a trained best response gains against it.
+"""Evidence by play: values of a policy, and gains of trained best responses.
 
 Confidence intervals of mean returns hold for every distribution between two known ends. A t-interval is wrong where
 something rare matters: what happens once in n episodes is often not among them. Instead a gambler bets, in each
@@ -43,7 +43,7 @@ def interval(samples: FloatArray, confidence: float, low: float, high: float) ->
 
 
 def lower(samples: FloatArray, chance: float, low: float, high: float) -> float:
-    """Return a number that the mean of the distribution of `samples` [n] falls below with this chance at most."""
+    """Return a lower bound on the mean of `samples` [n], wrong with this probability."""
     n, width, log = len(samples), high - low, math.log(1 / chance)
     if n == 0 or width <= 0:
         return low
@@ -72,7 +72,7 @@ def halving(samples: FloatArray, chance: float, width: float) -> int:
 
 
 class Ends:
-    """Between which ends an episode's return lies: as is given, by the range of rewards, or by what was met.
+    """The range of an episode's return: as given, by rewards, or as observed.
 
     Who is out of an environment before the horizon gets nothing, so a reward of 0 counts there. Where nothing is known,
     the span of the returns that were met is taken on either side again, or less, by the rewards that were met; if all
@@ -137,7 +137,7 @@ def round_outward(value: float, digits: int, way: Callable[[float], int] = math.
 
 
 def with_interval(value: float, low: float, high: float) -> str:
-    """Return a mean with its interval: its half where both are the same in print, otherwise its ends.
+    """Return a mean with its interval, in words.
 
     >>> with_interval(0.41, 0.21, 0.61), with_interval(0.1, 0.05, 0.3), with_interval(0.0, 0.0, 0.0)
     ('0.41 ± 0.2', '0.1 (0.05 to 0.3)', '0 (always)')
@@ -272,7 +272,7 @@ class Exploitation:
 
     @property
     def lower(self) -> float:
-        """Lower bound on the gap, at the stated confidence for all agents together; 0 where no gain is shown."""
+        """Lower bound on the gap, at the confidence for all agents together."""
         return max(float(np.nanmax(self.low)), 0.0)
 
     @property
@@ -379,7 +379,7 @@ def exploit(
     return_range: tuple[float, float] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Exploitation:
-    """Train a best response of each agent against the others' frozen policies, and measure what it gains.
+    """Train a best response of each agent, and measure its gain.
 
     What a response gains is measured afresh, in episodes that share their chance with episodes of the policy: the lower
     end of the mean gain's confidence interval is a lower bound on the gap, however good the training was. The upper end
@@ -481,7 +481,7 @@ LOST = 0.01
 
 
 def _notes(arena: Arena, policy: Any, ends: Ends, episodes: int, confidence: float) -> tuple[str, ...]:
-    """Return what to note: what intervals rest on, episodes that were cut short, and what the policy does not know."""
+    """Return notes on intervals, on episodes cut short, and on unknown observations."""
     notes = []
     if not ends.known and ends.low == ends.high:
         rare = 1 - (1 - confidence) ** (1 / episodes)
@@ -519,7 +519,7 @@ ERROR = 0.05
 
 
 def choose_by_play(run: Run) -> Run:
-    """Return a run with the best of its candidates as its policy where no bound says it, and a note on what was met.
+    """Choose the returned policy of a run by play, where no bound does.
 
     The average over all episodes is returned, as in the theory, unless another candidate is shown to be better. One of
     the others is picked in a third of the episodes. In the rest, it and the average meet the same chance. Neither
@@ -576,7 +576,9 @@ def choose_by_play(run: Run) -> Run:
 def is_better(
     one: tuple[FloatArray, FloatArray], other: tuple[FloatArray, FloatArray], *, span: float, error: float = ERROR
 ) -> bool:
-    """Return whether one candidate is shown to be better than another, by returns and gains [plays, N] of each.
+    """Return whether one candidate is shown to be better than another.
+
+    Each comes with its returns and the gains against it [plays, N].
 
     It is if the largest gain against it is smaller, or if it is worth more to every agent and the gain is not shown to
     be larger. Differences are taken episode by episode, which share their chance; returns lie within a `span`.

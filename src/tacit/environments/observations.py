@@ -1,4 +1,4 @@
-"""What agents observe, as the numbers of states: those of a space, or new ones in the order they are met.
+"""Observations as numbers of states: those of a space, or in order of appearance.
 
 `Observations` are one agent's, `Numbering` those of all agents in one step, as an integer array.
 """
@@ -70,7 +70,7 @@ class Observations:
 
     def __init__(self, space: Any, encode: Encode | None, who: str, *, numbered: bool, early: bool = False) -> None:
         self._key: Encode = _plain(space, who) if encode is None else encode
-        self.count: int | None = None if encode is not None else count(space, whole=False)
+        self.count: int | None = None if encode is not None else count(space, integers=False)
         self._who = who
         self.lost = False  # whether its encode did not pickle
         self._space, self._encoded = space, encode
@@ -131,7 +131,7 @@ class Observations:
         return copied
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what does not pickle: how observations are read follows from the space, or is the user's own."""
+        """Leave out an `encode` that does not pickle."""
         state = {key: value for key, value in self.__dict__.items() if key != "_key"} | {"raw": {}}
         try:
             pickle.dumps(self._encoded)
@@ -215,7 +215,7 @@ class Observations:
 
 
 def numberings(environment: Environment, encode: Sequence[Encode | None] | None, *, early: bool) -> list[Observations]:
-    """Return each agent's observations, with an `encode` for each; those who see the same give it the same number."""
+    """Return each agent's observations, with an `encode` for each."""
     each = [None] * len(environment.spaces) if encode is None else encode
     small = [kind(space) == "Discrete" and int(space.n) <= LARGEST_SPACE for space in environment.spaces]
     numbered = not any(each) and all(small)
@@ -252,7 +252,7 @@ def _plain(space: Any, who: str) -> Encode:
             )
         case "Anything":
             return _hashable
-    integers = np.dtype(getattr(space, "dtype", object)).kind in "iub" or count(space, whole=False) is not None
+    integers = np.dtype(getattr(space, "dtype", object)).kind in "iub" or count(space, integers=False) is not None
     if integers and math.prod(space.shape) <= LARGEST_ARRAY:
         return _array_key(space, who)  # of floats, as long as they turn out to be whole numbers
     raise _too_large(space, who)
@@ -298,7 +298,7 @@ def _within(start: int, count: int, who: str) -> Encode:
 
 
 def _array_key(space: Any, who: str) -> Encode:
-    """Return how an array becomes hashable; the first time that one is met, it is looked for in its space."""
+    """Return how an array becomes hashable; a new one is checked against its space."""
     low, high, _ = ends(space)
     checked: set[Hashable] = set()
 
@@ -373,7 +373,7 @@ class Numbering:
                 self.same = self.same and low == high
 
     def known(self, shown: Sequence[Any]) -> list[int]:
-        """Return the states of arrays, or numbers, that were read before; raise where it takes a closer look.
+        """Return the states of observations that were read before; raise LookupError otherwise.
 
         Arrays are known by their bytes; what agents see for the first time, or no longer all of them, wants that look.
         """
@@ -404,11 +404,11 @@ class Numbering:
                     observations.raw[array.tobytes()] = s
 
     def differ(self) -> None:
-        """Take note that two agents are in states of different numbers: where these are what they see, that differs."""
+        """Note that two agents are in states of different numbers."""
         self.same = self.same and not self.plain
 
     def read(self, shown: Sequence[Any], over: Sequence[bool] | None, out: IntArray) -> None:
-        """Write the state of each agent, looking at every observation; what is in no space is told."""
+        """Write the state of each agent; raise where an observation is in no space."""
         keys: list[Hashable] = []
         before: Any = None  # agents are often shown the very same object
         for i, observations in enumerate(self._each):

@@ -211,7 +211,7 @@ class NamedEnvironment:
 
 
 def is_played(name: str, params: Mapping[str, Any]) -> bool:
-    """Return whether a name is of a Gymnasium environment that is played: it has no table, or what is seen is encoded.
+    """Return whether a name is of a Gymnasium environment without a table, or encoded.
 
     >>> is_played("gymnasium:CartPole-v1", {}), is_played("gymnasium:FrozenLake-v1", {})
     (True, False)
@@ -259,7 +259,7 @@ def _factory(path: str) -> Callable[..., Any]:
 
 
 def search_also(directory: str) -> None:
-    """Let modules be found in a directory too, after all others: a file there never takes the place of a library."""
+    """Let modules be found in a directory too, after all libraries."""
     if directory not in sys.path:
         sys.path.append(directory)
 
@@ -275,7 +275,7 @@ def _makes_environments(target: object, path: str) -> bool:
 
 
 def _import_environment(path: str) -> Any:
-    """Return a module, None where there is none of that name; one that cannot be imported is told."""
+    """Return a module, None where there is none of that name."""
     with blame(f"{PREFIX}{path} cannot be imported"):
         try:
             return importlib.import_module(path)

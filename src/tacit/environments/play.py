@@ -53,7 +53,7 @@ class Played(NamedTuple):
 
 @dataclass
 class Deviation:
-    """One agent leaves the policy: it plays a part of its own, on what it observes, or a table of actions [H, S].
+    """A deviation of one agent, to another part or to a table of actions [H, S].
 
     Where a table has −1, or s lies beyond it, the agent does what `lost` says.
     """
@@ -87,7 +87,7 @@ class Deviation:
 
 
 class Draws(NamedTuple):
-    """The chance of a batch of episodes; an episode's depends on nothing but its number and the seed."""
+    """Uniform numbers of a batch of episodes; those of an episode depend on its number."""
 
     world: FloatArray  # [B, H]
     common: FloatArray  # [B, H + 1]
@@ -121,7 +121,7 @@ def parts_of(policy: Any, agents: int) -> list[Part]:
 
 @singledispatch
 def in_batches(policy: Any, draws: Draws) -> Act:
-    """Return how a policy plays a batch; one of no known kind by a part for each agent and episode: slow, and right."""
+    """Return how a policy plays a batch; by default with a part for each agent and episode."""
     seeds = (draws.common[:, 0] * 2**31).astype(np.int64).tolist()
     parts = [parts_of(policy, draws.own.shape[0]) for _ in seeds]
     for row, seed in zip(parts, seeds, strict=True):
@@ -137,15 +137,15 @@ def in_batches(policy: Any, draws: Draws) -> Act:
 
 @in_batches.register
 def _(policy: MarkovPolicy, draws: Draws) -> Act:
-    cumulated = [np.cumsum(own.reshape(*own.shape[:2], -1), axis=2) for own in policy.probs]
+    cumulated = [np.cumsum(table.reshape(*table.shape[:2], -1), axis=2) for table in policy.probs]
 
     def act(h: int, states: IntArray) -> IntArray:
         step = h if policy.steps > 1 else 0
         if not policy.product:
             joint = _pick(cumulated[0][step], states[:, 0], draws.common[:, h])
             return np.stack(np.unravel_index(joint, policy.actions), axis=1)
-        pairs = enumerate(cumulated)
-        return np.stack([_pick(own[step], states[:, i], draws.own[i][:, h]) for i, own in pairs], axis=1)
+        tables = enumerate(cumulated)
+        return np.stack([_pick(table[step], states[:, i], draws.own[i][:, h]) for i, table in tables], axis=1)
 
     return act
 
@@ -157,17 +157,17 @@ def _(policy: RecordedPolicy, draws: Draws) -> Act:
     def act(h: int, states: IntArray) -> IntArray:
         chosen = []
         for r, record in enumerate(policy.records):
-            known, s = states[:, r] < record.states, np.minimum(states[:, r], record.states - 1)
-            k[r] = np.where(known, record.earlier(h, k[r], s, draws.common[:, h]), -1)
-            own = draws.own[r : r + len(record.actions)]
-            chosen += [record.draw(i, k[r], h, u[:, h]) for i, u in enumerate(own)]
+            inside, s = states[:, r] < record.states, np.minimum(states[:, r], record.states - 1)
+            k[r] = np.where(inside, record.earlier(h, k[r], s, draws.common[:, h]), -1)
+            numbers = draws.own[r : r + len(record.actions)]
+            chosen += [record.draw(i, k[r], h, u[:, h]) for i, u in enumerate(numbers)]
         return np.stack(chosen, axis=1)
 
     return act
 
 
 def _pick(cumulated: FloatArray, states: IntArray, u: FloatArray) -> IntArray:
-    """Draw from the distributions [S, A] of states; evenly in states that the policy does not know."""
+    """Draw from the distributions [S, A] of states, uniformly in unknown states."""
     S, A = cumulated.shape
     inside = states < S
     picked: IntArray = (u[:, None] >= cumulated[np.minimum(states, S - 1), :-1]).sum(axis=1)
@@ -227,7 +227,7 @@ def start_batch(game, u, s):
 
 
 def unroll(game: Any, policy: Any) -> tuple[Any, Any]:
-    """Return a game and a policy as they are played: of a discounted game its stretch, others as they are."""
+    """Return a game and a policy as they are played; a discounted game has a random horizon."""
     if getattr(game, "discount", None) is None:
         return game, policy
     policy.check_fits(game)
@@ -235,7 +235,7 @@ def unroll(game: Any, policy: Any) -> tuple[Any, Any]:
 
 
 class GameArena:
-    """A game with kernels, with tables or without: all agents see its state, and none is out before the horizon."""
+    """A game with kernels: all agents see its state, and none is out early."""
 
     common_state = whole = True
 

@@ -1,4 +1,4 @@
-"""What all policies share: files, how they are shown, with the names of the game that they were made for, and parts.
+"""What all policies share: files, how they are shown, and parts.
 
 A part is what one agent's device holds and plays, with NumPy and nothing else: what policies ask of games is imported
 when it is asked for.
@@ -124,7 +124,7 @@ def observation_key(observation: Any) -> Hashable:
 
 
 def observations_of(policy: Any, agents: Sequence[int]) -> dict[str, Any]:
-    """Return the field of a policy's document that holds what these agents observed; nothing where it is not known."""
+    """Return the field `observations` of a policy's document; nothing where they are unknown."""
     observers = policy.observations
     each = [] if observers is None else [as_list(observers[i], policy.states) for i in agents]
     return {"observations": each} if each and None not in each else {}
@@ -266,7 +266,7 @@ class Policy(Sealed, ABC):
 
     @abstractmethod
     def _content(self, path: object, shown: Sequence[int]) -> tuple[str, str, dict[str, Any]]:
-        """Return the kind of a document, how it is played, in words, and what it holds of the agents shown."""
+        """Return kind, instructions to play, and content of a document for these agents."""
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -354,7 +354,7 @@ class Policy(Sealed, ABC):
 
 
 def _reader(path: object, content: Mapping[str, Any]) -> Any:
-    """Return the class that reads what a file holds; a game states no kind, and is known by its arrays."""
+    """Return the class that reads a file of this content."""
     kind = content.get("kind", "game" if {"rewards", "initial"} <= set(content) else None)
     if isinstance(kind, np.ndarray):
         kind = str(kind) if kind.dtype.kind == "U" and not kind.ndim else None
@@ -456,7 +456,7 @@ class Part:
 
     @property
     def observations(self) -> list[Any] | None:
-        """What the agent observed in learning, by the number of the state; None for a policy of a game's own states."""
+        """What the agent observed in learning, by state; None for a game's own states."""
         return None if self._observed is None else as_list(self._observed, self._states)
 
     def number(self, observation: Any) -> int | None:
@@ -506,7 +506,7 @@ class Part:
         """Set what an episode begins with."""
 
     def act(self, h: int, s: int | None) -> int:
-        """Return the action at step h in state s; with None, a state that is not known, one that is drawn uniformly."""
+        """Return the action at step h in state s, drawn uniformly where s is None."""
         raise NotImplementedError
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
@@ -514,7 +514,7 @@ class Part:
         return self.act(h, s)
 
     def stray(self, h: int) -> int:
-        """Return an action, drawn uniformly, in a state that the policy does not know; it is lost from there on."""
+        """Return an action, drawn uniformly, in a state that the policy does not know."""
         u = self._step(h)
         self._lose()
         return int(u * self._size)

@@ -115,12 +115,12 @@ class DeployedPolicy(Policy):
             raise TacitError(f"first has shape {self.first.shape}; it must be [M] or [M, {self.agents}]")
         self.states = check.integer("states", states, least=1, most=MOST)
         self.horizon = check.integer("horizon", horizon, least=1, most=MOST)
-        given = check.array("stored", stored)
+        probs = check.array("stored", stored)
         rows, width = len(self.row), sum(self.actions) - len(self.actions)
-        if given.shape != (rows, width) or self.following.shape != self.row.shape:
+        if probs.shape != (rows, width) or self.following.shape != self.row.shape:
             raise TacitError(f"a deployed policy of {rows} rows must have [{rows}, {width}] probabilities")
         with np.errstate(over="ignore"):  # what is beyond 32-bit floats is no probability, and refused below
-            self.stored = freeze("stored", Owned(given.astype(np.float32)))
+            self.stored = freeze("stored", Owned(probs.astype(np.float32)))
         check_stored(self.stored, self.actions)
         node = self.row // self.states
         if (np.diff(self.row) <= 0).any() or (node < 1).any() or (np.diff(node, prepend=0) > 1).any():
@@ -151,11 +151,11 @@ class DeployedPolicy(Policy):
             after = np.unique(self.following[np.isin(node, ahead)])
             ahead = after[~reached[after]]
         reached[0] = True
-        kept, number = reached[node], np.cumsum(reached) - 1
+        inside, number = reached[node], np.cumsum(reached) - 1
         return DeployedPolicy(
-            number[node[kept]] * self.states + self.row[kept] % self.states,
-            number[self.following[kept]],
-            self.stored[kept][:, columns(self.actions)[agent]],
+            number[node[inside]] * self.states + self.row[inside] % self.states,
+            number[self.following[inside]],
+            self.stored[inside][:, columns(self.actions)[agent]],
             number[first],
             actions=[self.actions[agent]],
             states=self.states,
@@ -168,7 +168,7 @@ class DeployedPolicy(Policy):
         return stored_rows
 
     def find(self, node: int, s: int) -> int:
-        """Return the place of the row of a node and a state, or −1 where play has left the record."""
+        """Return the index of the row of a node and a state; −1 for none."""
         key = node * self.states + s
         place = int(self.row.searchsorted(key))
         return place if place < len(self.row) and self.row[place] == key else -1
@@ -282,7 +282,7 @@ class DeployedPart(Part):
 
 
 def deploy(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
-    """Draw M runs, follow each through every state it can meet, and number the nodes from the last step back."""
+    """Draw M runs, follow each through every state, and number the nodes."""
     if len(policy.records) > 1:
         deployed = _deploy_each(policy, starts, seed)
     else:
@@ -317,7 +317,7 @@ def _deploy_shared(policy: RecordedPolicy, starts: int, seed: int, grid: IntArra
 
 
 def _deploy_each(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
-    """Deploy a policy with a record for each agent: the same draws for all of them, and nodes of its own for each."""
+    """Deploy a policy with a record for each agent: common draws, separate nodes."""
     row, following, stored, first, nodes = [], [], [], [], 0
     width = sum(policy.actions) - policy.agents
     grid = np.arange(policy.episodes + 1)
@@ -334,8 +334,8 @@ def _deploy_each(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPoli
         first.append(np.where(part.first > 0, part.first + nodes, 0))
         nodes += part.nodes - 1
     sizes: dict[str, Any] = {"actions": policy.actions, "states": policy.states, "horizon": policy.horizon}
-    arrays = [np.concatenate(pieces) for pieces in (row, following, stored)]
-    return DeployedPolicy(*arrays, np.stack(first, axis=1), **sizes)
+    rows, after, probs = (np.concatenate(pieces) for pieces in (row, following, stored))
+    return DeployedPolicy(rows, after, probs, np.stack(first, axis=1), **sizes)
 
 
 def _follow(

@@ -188,13 +188,13 @@ class Visits(Sealed):
         return self.keys[slice(*np.searchsorted(self.keys, [base, base + self.episodes]))] - base
 
     def stage_ends(self, h: int, s: int) -> tuple[IntArray, IntArray]:
-        """Return for each stage of (h, s) how many visits there are up to its end, and in which episode it ended."""
+        """Return the visits of (h, s) up to the end of each stage, and its episode."""
         base = (h * self.states + s) * self.episodes
         ended = slice(*np.searchsorted(self.stages.key, [base, base + self.episodes]))
         return self.stages.end[ended] - np.searchsorted(self.keys, base), self.stages.key[ended] - base
 
     def earlier(self, h: int, k: IntArray, s: IntArray, u: FloatArray) -> IntArray:
-        """Draw, for each index k in state s, the episode of an earlier visit of (h, s); −1 where there is none."""
+        """Draw the episode of an earlier visit of (h, s) for each index k; −1 for none."""
         base = (h * self.states + s) * self.episodes
         if not len(self.keys):
             return np.full(k.shape, -1)
@@ -579,7 +579,7 @@ def check_keys(arrays: Mapping[str, Any], keys: Sequence[str]) -> None:
 def each_agents_own(
     visited: npt.NDArray[Any], stored: npt.NDArray[Any], *, actions: Sequence[int], states: Sequence[int], rule: str
 ) -> list[Visits]:
-    """Return a record for each agent, from its own states [K, H, N] and the distributions of all [K, H, Σ(A_i − 1)]."""
+    """Split states [K, H, N] and distributions [K, H, Σ(A_i − 1)] into a record for each agent."""
     return [
         Visits.everything(
             Owned(np.ascontiguousarray(visited[:, :, i])),

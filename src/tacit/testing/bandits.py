@@ -11,7 +11,6 @@ from tacit.core import check, generics
 from tacit.core.errors import brief
 from tacit.core.types import FloatArray
 from tacit.testing.violation import (
-    Violation,
     both_ways,
     copy,
     require,
@@ -57,11 +56,9 @@ def check_bandit(bandit: Bandit, *, seed: int = 0, tolerance: float = 0.0) -> No
     >>> check_bandit(tacit.bandits.TsallisINF())
     """
     name, seed = type(bandit).__name__, check.integer("seed", seed)
-    require(
-        is_bandit(bandit), f"{brief(bandit)} is not a bandit; it must have regret and init, as tacit.kernels.Bandit"
-    )
-    words = ("external", "swap")
-    require(bandit.regret in words, f"regret of {name} is {brief(bandit.regret)}; it must be 'external' or 'swap'")
+    require(is_bandit(bandit), f"{brief(bandit)} is not a bandit; it must have regret and init")
+    said = f"regret of {name} must be 'external' or 'swap'; got"
+    require(bandit.regret in ("external", "swap"), f"{said} {brief(getattr(bandit, 'regret', None))}")
     for setting in _settings(bandit):
         params, cells = bandit.make(setting, CELLS)
         require_kernels(params, KERNELS, f"what init of {name} returns")
@@ -72,10 +69,10 @@ def check_bandit(bandit: Bandit, *, seed: int = 0, tolerance: float = 0.0) -> No
 
 
 def _settings(bandit: Bandit) -> list[Setting]:
-    """Return what a bandit may be asked to serve: with the theory's step or one's own, and within a swap bandit."""
+    """Return settings: the theory's step, another step, and within a swap bandit."""
     theory = Setting(np.array(ACTIONS), 10, 4, 6.0)
-    own = theory._replace(step=0.3)
-    return [theory, own, theory._replace(swap=True)] if bandit.regret == "external" else [theory, own]
+    settings = [theory, theory._replace(step=0.3)]
+    return [*settings, theory._replace(swap=True)] if bandit.regret == "external" else settings
 
 
 def _distribution(params: Any, cell: Any, i: int, name: str) -> FloatArray:
@@ -101,9 +98,9 @@ def _check_rounds(bandit: Bandit, setting: Setting, rng: np.random.Generator) ->
             counts = np.bincount(draws, minlength=ACTIONS[i])
             require_frequencies(counts, probs, f"draw of {name} does not draw from probs", comparisons=ROUNDS)
         require_same_states(before, cells, f"draw or probs of {name} changes the cell")
-        chances = np.array([generics.prob(params, cell, b) for b in range(ACTIONS[i])])
-        if not np.allclose(chances, probs, rtol=1e-9, atol=1e-12):
-            raise Violation(f"prob of {name} returns {chances}, and probs writes {probs}")
+        single = np.array([generics.prob(params, cell, b) for b in range(ACTIONS[i])])
+        near = np.allclose(single, probs, rtol=1e-9, atol=1e-12)
+        require(near, f"prob of {name} returns {single}, and probs writes {probs}")
         require_same_states(before, cells, f"prob of {name} changes the cell")
         a = draws[0]
         loss, prob = (rng.random() + 3.0 * (a != 1)) / 4.0, max(float(probs[a]), 1e-12)  # action 1 is the best
@@ -155,10 +152,10 @@ def _check_both_ways(bandit: Bandit, setting: Setting, rng: np.random.Generator,
         out = np.zeros((LONG, max(ACTIONS)))
         run(params, cells, agents, u, losses, drawn, out)
         results.append((cells, out, drawn))
-    (fast, *told), (slow, *again) = results
     for t, i in enumerate(agents):
         require_distribution(out[t, : ACTIONS[i]], f"the distribution of {name} for agent {i} after {t + 1} rounds")
     sentence = f"{name} does not do the same compiled and interpreted"
-    for one, other in zip(told, again, strict=True):
+    (compiled_cells, *compiled), (plain_cells, *plain) = results
+    for one, other in zip(compiled, plain, strict=True):
         require_same(one, other, sentence, tolerance)
-    require_same_states(fast, slow, sentence, tolerance)
+    require_same_states(compiled_cells, plain_cells, sentence, tolerance)

@@ -64,10 +64,11 @@ def _check_struct(game: Game, kernels: Any) -> None:
     functions = (generics.initial_state, generics.joint_action, generics.next_state, generics.reward)
     require_kernels(kernels, functions, "what kernels() returns")
     for field, wanted in (("horizon", game.horizon), ("states", game.states), ("actions", game.actions)):
-        require(hasattr(kernels, field), f"{type(kernels).__name__} has no field {field}; the loop reads it")
-        found = getattr(kernels, field)
-        same = tuple(found) == wanted if field == "actions" else found == wanted
-        require(same, f"{field} of {type(kernels).__name__} is {brief(found)}, and the game's is {brief(wanted)}")
+        name = type(kernels).__name__
+        require(hasattr(kernels, field), f"{name} has no field {field}; the loop reads it")
+        value = getattr(kernels, field)
+        same = tuple(value) == wanted if field == "actions" else value == wanted
+        require(same, f"{field} of {name} is {brief(value)}, and the game's is {brief(wanted)}")
 
 
 class _Places(NamedTuple):
@@ -102,27 +103,27 @@ def _check_walks(game: Game, at: _Places, rng: np.random.Generator, tolerance: f
     name = game.name or type(game).__name__
     order = rng.permutation(PLACES)
     compiled, plain = both_ways(walk, name, generics.seal(game.kernels()))
-    found = []
+    walks = []
     for run, turn in ((plain, np.arange(PLACES)), (compiled, np.arange(PLACES)), (plain, order)):
         first, after = np.full(PLACES, -1.0), np.full(PLACES, -1.0)
         rewards, actions = np.full((PLACES, game.agents), np.nan), at.actions[turn]
         run(generics.seal(game.kernels()), at.h[turn], at.s[turn], actions, at.u[turn], first, after, rewards)
         require_same(actions, at.actions[turn], f"joint_action of {name} changes the actions it is given")
         back = np.argsort(turn)
-        found.append((first[back], after[back], rewards[back]))
-    for what, states in (("initial_state", found[0][0]), ("next_state", found[0][1])):
+        walks.append((first[back], after[back], rewards[back]))
+    for what, states in (("initial_state", walks[0][0]), ("next_state", walks[0][1])):
         inside = (states == np.floor(states)) & (states >= 0) & (states < game.states)
         k = int(np.argmin(inside))
         require(inside.all(), f"{what} of {name} returned {states[k]:g}; states are whole numbers to {game.states - 1}")
     low, high = game.reward_range
-    outside = ~((found[0][2] >= low) & (found[0][2] <= high))
+    outside = ~((walks[0][2] >= low) & (walks[0][2] <= high))
     if outside.any():
         k, i = (int(x) for x in np.argwhere(outside)[0])
         raise Violation(
-            f"agent {i} of {name} is paid {found[0][2][k, i]:g} at h={at.h[k]}, s={at.s[k]}, "
+            f"agent {i} of {name} is paid {walks[0][2][k, i]:g} at h={at.h[k]}, s={at.s[k]}, "
             f"actions {brief(at.actions[k].tolist())}; reward_range is [{low:g}, {high:g}]"
         )
-    for what, one, other, turned in zip(("initial_state", "next_state", "reward"), *found, strict=True):
+    for what, one, other, turned in zip(("initial_state", "next_state", "reward"), *walks, strict=True):
         require_same(one, turned, f"{what} of {name} depends on what was played before, not on its arguments alone")
         require_same(one, other, f"{what} of {name} is not the same compiled and interpreted", tolerance)
 

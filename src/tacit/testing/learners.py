@@ -1,8 +1,7 @@
-"""The check of a learner: the loop compiled and interpreted, agents on their own, and what each of them may see."""
+"""The check of a learner: compiled, interpreted, agent by agent, and decentralized."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from tacit.engine.recorded import record
 from tacit.evaluation.certificate import certificate
 from tacit.evaluation.gradient import policy_gradient
 from tacit.games import make
-from tacit.games.exact import ExactGame, as_exact
+from tacit.games.exact import as_exact
 from tacit.games.protocol import Game, check_sizes
 from tacit.learners import Info, resolve, v_base
 from tacit.learners.pg_exact import theory_step
@@ -83,34 +82,31 @@ def check_learner(
     episodes = check.integer("episodes", episodes)
     _, spec = resolve(learner, {})
     name = learner if isinstance(learner, str) else type(spec).__name__
-    table = (
-        make("random-general-sum", agents=3, actions=[2, 3, 2], states=3, horizon=3, seed=4) if game is None else game
-    )
+    if game is None:
+        game = make("random-general-sum", agents=3, actions=[2, 3, 2], states=3, horizon=3, seed=4)
     try:
-        check_sizes(table)
+        check_sizes(game)
     except TacitError as error:
         raise Violation(str(error)) from error
-    world = world_of(spec, table, episodes=episodes, seed=SEED)
+    world = world_of(spec, game, episodes=episodes, seed=SEED)
     _check_words(name, spec, world)
     if is_exact(spec):
-        exact = as_exact(table)
-        if exact is None:
-            raise Violation(f"{name} follows exact gradients; check it on a game with tables")
-        _check_exact(name, spec, world, exact)
+        require(as_exact(game) is not None, f"{name} follows exact gradients; check it on a game with tables")
+        _check_exact(name, spec, world, as_exact(game))
         return
     if is_interpreted(spec):
         return
     _check_state(name, spec, world)
-    engine, returns = play_both_ways(name, spec, table, episodes, tolerance)
+    engine, returns = play_both_ways(name, spec, game, episodes, tolerance)
     check_weights(name, engine)
     if "all agents" not in spec.info.needs:
-        check_alone(name, spec, table, engine, returns)
-        for i in range(table.agents):
+        check_alone(name, spec, game, engine, returns)
+        for i in range(game.agents):
             if not isinstance(spec, Mixed):  # whose agents share no array
                 check_own_records(name, engine, i)
             if not world.start:
-                check_growth(name, spec, table, world, i)
-    check_checkpoint(name, spec, table, engine, returns)
+                check_growth(name, spec, game, world, i)
+    check_checkpoint(name, spec, game, engine, returns)
 
 
 def _check_words(name: str, spec: Learner, world: World) -> None:
@@ -128,22 +124,18 @@ def _check_words(name: str, spec: Learner, world: World) -> None:
     needs = {"tables", "all agents", "clock", "zero-sum"}
     require(set(info.needs) <= needs, f"info.needs of {name} must be of {sorted(needs)}; got {brief(info.needs)}")
     for key, value in spec.params(world).items():
-        plain = isinstance(value, bool | int | float | str | None)
-        nested = isinstance(spec, Mixed) and isinstance(value, Mapping)
-        require(
-            isinstance(key, str) and (plain or nested),
-            f"params of {name} has {key!r}: {brief(value)}; files take plain values only",
-        )
+        plain = isinstance(value, bool | int | float | str | None) or isinstance(spec, Mixed)
+        said = f"params of {name} has {key!r}: {brief(value)}; files take plain values only"
+        require(isinstance(key, str) and plain, said)
 
 
-def _check_exact(name: str, spec: Any, world: World, game: ExactGame) -> None:
+def _check_exact(name: str, spec: Any, world: World, game: Any) -> None:
     policy, eta = MarkovPolicy.uniform(game), spec.params(world)["eta"]
     eta = theory_step(world) if eta == "auto" else check.real(f"eta of {name}", eta)
     for _ in range(5):
         policy, moved = spec.ascend(policy, policy_gradient(game, policy), eta)
-        require(
-            isinstance(policy, MarkovPolicy), f"ascend of {name} returned {brief(policy)}; it must be a MarkovPolicy"
-        )
+        said = f"ascend of {name} returned {brief(policy)}; it must be a MarkovPolicy"
+        require(isinstance(policy, MarkovPolicy), said)
         require(moved >= 0, f"ascend of {name} says that it moved by {moved}")
     policy.check_fits(game)
 
@@ -182,26 +174,24 @@ def make_alone(spec: Learner, game: Game, world: World, i: int, states: int) -> 
 def play_both_ways(
     name: str, spec: Learner, game: Game, episodes: int, tolerance: float
 ) -> tuple[FusedEngine, FloatArray]:
-    """Play the compiled loop, and see that the interpreted one gives the same bits, or the same to a tolerance."""
-    kernels, state = (
-        generics.seal(game.kernels()),
-        generics.seal(spec.init(world_of(spec, game, episodes=episodes, seed=SEED))),
-    )
-    seen = watching(spec, game, episodes)
+    """Check that the compiled and the interpreted loop agree, to a tolerance."""
+    world = world_of(spec, game, episodes=episodes, seed=SEED)
+    kernels, state = generics.seal(game.kernels()), generics.seal(spec.init(world))
+    observers = watching(spec, game, episodes)
     draws = np.empty((1 + game.agents, episodes, game.horizon))
-    for role, own in enumerate(draws):
-        streams.stream(SEED, role).random(out=own)
+    for role, numbers_of_role in enumerate(draws):
+        streams.stream(SEED, role).random(out=numbers_of_role)
     returns = np.zeros((episodes, game.agents))
     chosen, places = np.zeros(game.agents, dtype=np.int64), seats(game.agents)
-    compiled, plain = both_ways(loop.episodes, name, kernels, state, *seen)
+    compiled, plain = both_ways(loop.episodes, name, kernels, state, *observers)
     nobody = np.zeros((game.agents, 0, game.horizon))
-    compiled(kernels, state, *seen, places, draws[0, :0], nobody, chosen, returns[:0])
-    plain(kernels, state, *seen, places, draws[0], draws[1:], chosen, returns)
+    compiled(kernels, state, *observers, places, draws[0, :0], nobody, chosen, returns[:0])
+    plain(kernels, state, *observers, places, draws[0], draws[1:], chosen, returns)
     engine = make_engine(spec, game, episodes)
     fused = engine.advance(episodes)
     sentence = f"{name} does not do the same compiled and interpreted"
     require_same_states(state, engine.state, sentence, tolerance)
-    for (path, left), (_, right) in zip(arrays(seen), arrays((engine.certificate, engine.record)), strict=True):
+    for (path, left), (_, right) in zip(arrays(observers), arrays((engine.certificate, engine.record)), strict=True):
         require_same(left, right, f"{sentence}; {path} of what watches differs", tolerance)
     require_same(returns, fused, sentence, tolerance)
     fresh = spec.init(engine.world)
@@ -211,7 +201,7 @@ def play_both_ways(
 
 
 def check_weights(name: str, engine: FusedEngine) -> None:
-    """See that `policy` writes distributions, and that `act` draws from them, or evenly as often as it is said to."""
+    """Check that `policy` writes distributions, and that `act` draws from them."""
     game, rng = engine.game, np.random.default_rng(SEED)
     for i, probs in enumerate(engine.distributions()):
         for h in range(game.horizon):
@@ -225,18 +215,17 @@ def check_weights(name: str, engine: FusedEngine) -> None:
         generics.policy(state, i, h, s, out)
         require(bool(np.isnan(out[size])), f"policy of {name} writes more than the actions of agent {i}")
         acts = [int(generics.act(state, i, h, s, u)) for u in rng.random(DRAWS)]
-        require(
-            min(acts) >= 0 and max(acts) < size, f"act of {name} returned {max(acts)}; agent {i} has {size} actions"
-        )
+        inside = min(acts) >= 0 and max(acts) < size
+        require(inside, f"act of {name} returned {max(acts)}; agent {i} has {size} actions")
         counts = np.bincount(acts, minlength=size)
         explores = engine.learner.explores(state, i)
         beside = f", or evenly with the probability {explores:g} that it explores with" if explores else ""
-        told = f"act of {name} does not draw from policy{beside}, for agent {i} at h={h}, s={s}"
+        sentence = f"act of {name} does not draw from policy{beside}, for agent {i} at h={h}, s={s}"
         expected = (1 - explores) * np.maximum(out[:size], 0) + explores / size
-        require_frequencies(counts, expected, told, comparisons=game.agents)
+        require_frequencies(counts, expected, sentence, comparisons=game.agents)
 
 
-def check_checkpoint(name: str, spec: Learner, game: Game, whole: FusedEngine, returns: FloatArray) -> None:
+def check_checkpoint(name: str, spec: Learner, game: Game, uninterrupted: FusedEngine, returns: FloatArray) -> None:
     """See that a run stopped and resumed in a new engine ends with the same bits."""
     episodes, half = len(returns), len(returns) // 2
     engines = [make_engine(spec, game, episodes) for _ in range(2)]
@@ -245,7 +234,7 @@ def check_checkpoint(name: str, spec: Learner, game: Game, whole: FusedEngine, r
     rest = engines[1].advance(episodes - half)
     sentence = f"{name} does not end the same when it resumes from a checkpoint"
     require_same(rest, returns[half:], sentence)
-    require_same_states(whole.state, engines[1].state, sentence)
+    require_same_states(uninterrupted.state, engines[1].state, sentence)
 
 
 def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, returns: FloatArray) -> None:
