@@ -17,10 +17,10 @@ import argparse
 from typing import Any
 
 import numpy as np
+from tacit.environments.features import Vector
 
 import tacit
 from tacit.environments.external import policy_of
-from tacit.environments.features import Vector
 from tacit.environments.measuring import Ends, lower
 from tacit.environments.play import Deviation, arena_of, play
 
@@ -100,7 +100,7 @@ def main() -> None:
         ends = Ends(arena, None)
         for one in (before, after):
             ends.meet(one)
-        spread = ends.high - ends.low
+        spread = ends.range[1] - ends.range[0]
         paired, apart = (after.returns[:, 0] - own[:, 0] for own in (before.returns[:n], before.returns[n:]))
         halves = [gains.mean() - lower(gains, 0.025, -spread, spread) for gains in (apart, paired)]
         vector = Vector(arena.environment.spaces[0], "agent 0")

@@ -317,6 +317,6 @@ def test_intervals_without_a_known_range_cover():
         rewards[:, -1, 0] = rng.gamma(0.5, 2.0, 60)
         ends = Ends(arena, None)
         ends.meet(Played(rewards, rewards, rewards))
-        low, high = interval(rewards.sum(axis=1), 0.95, ends.low, ends.high)
+        low, high = interval(rewards.sum(axis=1), 0.95, *ends.range)
         missed += not low[0] <= 1.0 <= high[0]
     assert missed / 300 <= 0.08

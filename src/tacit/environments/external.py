@@ -196,7 +196,9 @@ def policy_of(game: Any, policy: Any) -> Any:
         return policy
     tables = is_game(game) and not isinstance(game, EnvironmentGame)
     adapter = None if tables else environment(game.wrap() if isinstance(game, EnvironmentGame) else game)
-    names, sizes, choices = _roles(game if adapter is None else adapter)
+    players: Any = game if adapter is None else adapter
+    sizes, names = players.actions, getattr(players, "names", list(range(len(players.actions))))
+    choices = getattr(players, "choices", [range(size) for size in sizes])
     each = _each(policy, names, call="f(h, s)" if tables else "f(observation, step)")
     encode = game.encode if isinstance(game, WrappedEnv) else None
     encodes = [None] * len(each) if adapter is None else fit(encode, adapter, horizon=None, seed=0)
@@ -207,12 +209,6 @@ def policy_of(game: Any, policy: Any) -> Any:
         except NoTable:
             pass
     return SeparateParts(owners)
-
-
-def _roles(game: Any) -> tuple[list[Any], Sequence[int], Sequence[Sequence[Any]]]:
-    """Return the agents' names, numbers of actions, and what their actions are called."""
-    names = getattr(game, "names", list(range(len(game.actions))))
-    return names, game.actions, getattr(game, "choices", [range(size) for size in game.actions])
 
 
 def _each(policy: Any, names: Sequence[Any], *, call: str) -> list[Any]:
@@ -293,10 +289,8 @@ def _predict(method: Any) -> Callable[[int, Any, Any], tuple[Any, Any]]:
         answer = method(s) if memory is None else method(s, state=memory)
         if not isinstance(answer, tuple):
             return answer, None
-        remembered = answer[1] if len(answer) > 1 else None
-        return answer[0], None if remembered is None or (
-            hasattr(remembered, "__len__") and len(remembered) == 0
-        ) else remembered
+        state: Any = answer[1] if len(answer) > 1 else None
+        return answer[0], None if hasattr(state, "__len__") and len(state) == 0 else state
 
     return ask
 

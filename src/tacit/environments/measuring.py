@@ -106,17 +106,8 @@ class Ends:
         self._returns = [min(*rewards, self._returns[0]), max(*rewards, self._returns[1])]
 
     @property
-    def low(self) -> float:
-        """No return is lower."""
-        return self._pair[0]
-
-    @property
-    def high(self) -> float:
-        """No return is higher."""
-        return self._pair[1]
-
-    @property
-    def _pair(self) -> tuple[float, float]:
+    def range(self) -> tuple[float, float]:
+        """No return lies outside."""
         if self.given is not None:
             return self.given
         least, most = self._steps * min(self._rewards), self._steps * max(self._rewards)
@@ -311,7 +302,7 @@ def evaluate_by_play(
     returns = finite_returns("the game", played)
     ends = Ends(arena, return_range)
     ends.meet(played)
-    low, high = interval(returns, confidence, ends.low, ends.high)
+    low, high = interval(returns, confidence, *ends.range)
     notes = _notes(arena, policy, ends, episodes, confidence)
     return PlayedEvaluation(returns.mean(axis=0), low, high, returns, episodes, confidence, notes=notes)
 
@@ -443,14 +434,12 @@ def exploit(
     )
     arena, ends, returns = measured.arena, measured.ends, measured.baseline.returns
     measured_agents = [i for i, one in enumerate(measured.trained) if one is not None]
-    chance, spread = (1 - confidence) / len(measured_agents), ends.high - ends.low  # of all intervals together
+    chance, span = (1 - confidence) / len(measured_agents), ends.range[1] - ends.range[0]  # of all intervals together
     low, high = np.full((2, arena.agents), np.nan)
-    low[measured_agents], high[measured_agents] = interval(
-        measured.gained[:, measured_agents], 1 - chance, -spread, spread
-    )
+    low[measured_agents], high[measured_agents] = interval(measured.gained[:, measured_agents], 1 - chance, -span, span)
     gains = measured.gained.mean(axis=0)
     shown = int(np.nanargmax(low if np.nanmax(low) > 0 else gains))
-    values_low, values_high = interval(returns, confidence, ends.low, ends.high)
+    values_low, values_high = interval(returns, confidence, *ends.range)
     return Exploitation(
         gains=gains,
         low=low,
@@ -465,7 +454,7 @@ def exploit(
         confidence=confidence,
         episodes=episodes,
         plays=plays,
-        halving=halving(measured.gained[:, shown], chance, 2 * spread),
+        halving=halving(measured.gained[:, shown], chance, 2 * span),
         notes=_notes(arena, policy, ends, plays, confidence),
     )
 
@@ -483,14 +472,15 @@ LOST = 0.01
 def _notes(arena: Arena, policy: Any, ends: Ends, episodes: int, confidence: float) -> tuple[str, ...]:
     """Return notes on intervals, on episodes cut short, and on unknown observations."""
     notes = []
-    if not ends.known and ends.low == ends.high:
+    least, most = ends.range
+    if not ends.known and least == most:
         rare = 1 - (1 - confidence) ** (1 / episodes)
         notes.append(
             f"{RESTS} if no other return is ever met: others come in at most {100 * rare:.2g} % of episodes "
             f"({100 * confidence:g} % confidence), of a size that nobody said; give reward_range or return_range"
         )
     elif not ends.known:
-        span = f"[{ends.low:g}, {ends.high:g}], three times what was met at most"
+        span = f"[{least:g}, {most:g}], three times what was met at most"
         notes.append(f"{RESTS} if no return lies outside {span}; give reward_range or return_range")
     if getattr(arena, "cut", False) and (getattr(arena, "limited", False) or getattr(policy, "steps", 1) > 1):
         notes.append(describe_cut(arena.horizon))
@@ -561,7 +551,8 @@ def choose_by_play(run: Run) -> Run:
     except (TacitError, KeyboardInterrupt) as error:
         note = f"candidates could not be compared by play ({sentence(error)}); {run.chosen!r} is returned"
         return replace(run, notes=(*run.notes, note))
-    span = max(one.ends.high for one in measured.values()) - min(one.ends.low for one in measured.values())
+    ranges = [one.ends.range for one in measured.values()]
+    span = max(most for _, most in ranges) - min(least for least, _ in ranges)
     better = is_better(*((one.baseline.returns, one.gained) for one in (measured[picked], measured[first])), span=span)
     chosen = picked if better else first
     gains = ", ".join(f"{one.gained.mean(axis=0).max():.3g} from {name!r}" for name, one in measured.items())

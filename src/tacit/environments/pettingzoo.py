@@ -245,9 +245,9 @@ def _factory(path: str) -> Callable[..., Any]:
         if target is None and "." in path:
             parent, _, attribute = path.rpartition(".")
             target = getattr(_import_environment(parent), attribute, None)
-    if _makes_environments(target, path):
-        return target  # type: ignore[no-any-return]
-    factory = getattr(target, "parallel_env", None) if inspect.ismodule(target) else None
+    factory: Callable[..., Any] | None = target if _makes_environments(target, path) else None
+    if inspect.ismodule(target):
+        factory = getattr(target, "parallel_env", None)
     if not callable(factory):
         if target is None and _import_environment(path.partition(".")[0]) is None:
             raise TacitError(f"{PREFIX}{path}: there is no module {path.partition('.')[0]}, installed or beside you")
@@ -255,7 +255,7 @@ def _factory(path: str) -> Callable[..., Any]:
             f"{PREFIX}{path} is no module with a function parallel_env, no such function, and no class of environments "
             f"(ParallelEnv or gymnasium.Env)"
         )
-    return factory  # type: ignore[no-any-return]
+    return factory
 
 
 def search_also(directory: str) -> None:

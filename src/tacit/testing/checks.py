@@ -1,0 +1,438 @@
+"""The checks of bandits, games and policies; those of learners are in `learners.py`."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit import policies
+from tacit.bandits.spec import Bandit, Setting, is_bandit
+from tacit.core import check, files, generics
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray, IntArray
+from tacit.games.protocol import Game, check_sizes
+from tacit.games.tabular import TabularGame, as_tables
+from tacit.policies.base import is_json
+from tacit.testing.violation import (
+    Violation,
+    both_ways,
+    copy,
+    require,
+    require_distribution,
+    require_frequencies,
+    require_kernels,
+    require_same,
+    require_same_states,
+    scramble,
+)
+
+# bandits --------------------------------------------------------------------------------------------------------------
+
+#: What the bandit is tried on: agents of different sizes, some cells each, and rounds of random losses.
+ACTIONS, CELLS, ROUNDS, BANDIT_DRAWS, LONG = (3, 2, 4), 3, 300, 5000, 6000
+KERNELS = (generics.draw, generics.prob, generics.probs, generics.update, generics.restart)
+
+
+def check_bandit(bandit: Bandit, *, seed: int = 0, tolerance: float = 0.0) -> None:
+    """Check a bandit.
+
+    It says which regret it keeps small. After every round `probs` writes a distribution, `prob` returns its entries
+    and `draw` draws from it (with a probability of 1e-9 of raising though nothing is wrong; the seed is fixed), and
+    none of the three changes the cell. `update` remembers nothing outside the cell. After `restart` a cell is as good
+    as new. Compiled and interpreted kernels agree bit for bit, or to a stated tolerance, and allocate nothing.
+
+    Parameters
+    ----------
+    bandit : Bandit
+    seed : int
+    tolerance : float
+        How much compiled and interpreted kernels may differ, absolutely and relatively. 0 asks for the same bits, which
+        +, −, ·, /, square roots and `exp`, `log` and `pow` of `tacit.kernels` give on every machine. State 1e-9 for
+        kernels that call other functions, such as np.tanh: their last digits differ from processor to processor.
+
+    Raises
+    ------
+    Violation
+        With a sentence that says what is wrong.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.testing import check_bandit
+    >>> check_bandit(tacit.bandits.TsallisINF())
+    """
+    name, seed = type(bandit).__name__, check.integer("seed", seed)
+    require(is_bandit(bandit), f"{brief(bandit)} is not a bandit; it must have regret and init")
+    said = f"regret of {name} must be 'external' or 'swap'; got"
+    require(bandit.regret in ("external", "swap"), f"{said} {brief(getattr(bandit, 'regret', None))}")
+    for setting in _settings(bandit):
+        params, cells = bandit.make(setting, CELLS)
+        require_kernels(params, KERNELS, f"what init of {name} returns")
+        again, others = bandit.make(setting, CELLS)
+        require_same_states((params, cells), (again, others), f"init of {name} does not make the same cells twice")
+        _check_rounds(bandit, setting, np.random.default_rng(seed))
+        _check_both_ways(bandit, setting, np.random.default_rng(seed), tolerance)
+
+
+def _settings(bandit: Bandit) -> list[Setting]:
+    """Return settings: the theory's step, another step, and within a swap bandit."""
+    theory = Setting(np.array(ACTIONS), 10, 4, 6.0)
+    settings = [theory, theory._replace(step=0.3)]
+    return [*settings, theory._replace(swap=True)] if bandit.regret == "external" else settings
+
+
+def _distribution(params: Any, cell: Any, i: int, name: str) -> FloatArray:
+    """Return the distribution of a cell of agent i, and see that nothing else was written."""
+    out = np.full(max(ACTIONS) + 1, np.nan)
+    generics.probs(params, cell, out)
+    require(bool(np.isnan(out[ACTIONS[i] :]).all()), f"probs of {name} writes more than the actions of agent {i}")
+    require_distribution(out[: ACTIONS[i]], f"the distribution of {name} for agent {i}")
+    return out[: ACTIONS[i]]
+
+
+def _check_rounds(bandit: Bandit, setting: Setting, rng: np.random.Generator) -> None:
+    """Play random rounds, and look at everything at each of them."""
+    (params, cells), name = bandit.make(setting, CELLS), type(bandit).__name__
+    for t in range(ROUNDS):
+        c, i = int(rng.integers(CELLS)), int(rng.integers(len(ACTIONS)))
+        cell, before = cells[c, i], cells.copy()
+        probs = _distribution(params, cell, i, name)
+        draws = [int(generics.draw(params, cell, u)) for u in rng.random(BANDIT_DRAWS if t % 60 == 59 else 1)]
+        wrong = [a for a in draws if not 0 <= a < ACTIONS[i]]
+        require(not wrong, f"draw of {name} returned {brief(wrong[:1])}; agent {i} has {ACTIONS[i]} actions")
+        if len(draws) > 1:
+            counts = np.bincount(draws, minlength=ACTIONS[i])
+            require_frequencies(counts, probs, f"draw of {name} does not draw from probs", comparisons=ROUNDS)
+        require_same_states(before, cells, f"draw or probs of {name} changes the cell")
+        single = np.array([generics.prob(params, cell, b) for b in range(ACTIONS[i])])
+        near = np.allclose(single, probs, rtol=1e-9, atol=1e-12)
+        require(near, f"prob of {name} returns {single}, and probs writes {probs}")
+        require_same_states(before, cells, f"prob of {name} changes the cell")
+        a = draws[0]
+        loss, prob = (rng.random() + 3.0 * (a != 1)) / 4.0, max(float(probs[a]), 1e-12)  # action 1 is the best
+        noisy, twin = copy(params), cells.copy()
+        scramble(noisy, 0, rng)
+        generics.update(params, cell, a, loss, prob)
+        generics.update(noisy, twin[c, i], a, loss, prob)
+        require_same_states(cells, twin, f"update of {name} remembers something outside its cell")
+        if t % 20 == 19:
+            _check_restart(bandit, setting, (params, cells.copy()[c, i]), i, rng)
+
+
+def _check_restart(bandit: Bandit, setting: Setting, used: tuple[Any, Any], i: int, rng: np.random.Generator) -> None:
+    """Restart a cell: it does from then on what a new one does."""
+    name, (params, cells) = type(bandit).__name__, bandit.make(setting)
+    new, rounds = (params, cells[0, i]), int(rng.integers(1, 50))
+    for one in (used, new):
+        generics.restart(*one, rounds)
+    for _ in range(5):
+        probs = _distribution(*new, i, name)
+        require_same(_distribution(*used, i, name), probs, f"{name} remembers something after restart")
+        a, loss = int(generics.draw(*new, rng.random())), rng.random()
+        for one in (used, new):
+            generics.update(*one, a, loss, max(float(probs[a]), 1e-12))
+
+
+def play_rounds(bandit, cells, agents, u, losses, drawn, out):
+    """Play rounds in one cell of each agent; write actions and distributions."""
+    for t in range(len(agents)):
+        cell = cells[1, agents[t]]
+        a = generics.draw(bandit, cell, u[t])
+        drawn[t] = a
+        generics.update(bandit, cell, a, losses[t, a], generics.prob(bandit, cell, a))
+        generics.probs(bandit, cell, out[t])
+        if t % 2000 == 1999:
+            generics.restart(bandit, cell, 1 + t // 2)
+
+
+def _check_both_ways(bandit: Bandit, setting: Setting, rng: np.random.Generator, tolerance: float) -> None:
+    """Play long, against losses that have one action best for hundreds of rounds and then another."""
+    name, agents = type(bandit).__name__, rng.integers(len(ACTIONS), size=LONG)
+    u, losses = rng.random(LONG), rng.random((LONG, max(ACTIONS)))
+    for begin in range(0, LONG, 750):
+        best = rng.integers(max(ACTIONS))
+        losses[begin : begin + 500] = np.arange(max(ACTIONS)) != best
+    results = []
+    for run in both_ways(play_rounds, name, bandit.make(setting)[0]):
+        (params, cells), drawn = bandit.make(setting, CELLS), np.zeros(LONG, dtype=np.int64)
+        out = np.zeros((LONG, max(ACTIONS)))
+        run(params, cells, agents, u, losses, drawn, out)
+        results.append((cells, out, drawn))
+    for t, i in enumerate(agents):
+        require_distribution(out[t, : ACTIONS[i]], f"the distribution of {name} for agent {i} after {t + 1} rounds")
+    sentence = f"{name} does not do the same compiled and interpreted"
+    (compiled_cells, *compiled), (plain_cells, *plain) = results
+    for one, other in zip(compiled, plain, strict=True):
+        require_same(one, other, sentence, tolerance)
+    require_same_states(compiled_cells, plain_cells, sentence, tolerance)
+
+
+# games ----------------------------------------------------------------------------------------------------------------
+
+#: Places (h, s, joint action) that are looked at, and draws of each next state where it is compared with tables.
+PLACES, DRAWS = 200, 20_000
+
+
+def check_game(game: Game, *, seed: int = 0, tolerance: float = 0.0) -> None:
+    """Check a game: one with tables, or with kernels of its own.
+
+    Its sizes make sense and its kernels have the same. At random steps, states and joint actions, next states are
+    states and rewards lie in the range; all depend on nothing but the place and the uniform number; compiled and
+    interpreted kernels agree bit for bit, or to a stated tolerance. For a TabularGame, rewards are those of the table,
+    and the frequencies of first and next states those of the tables (with a probability of 1e-9 of raising though
+    nothing is wrong; the seed is fixed).
+
+    Parameters
+    ----------
+    game : a game
+    seed : int
+    tolerance : float
+        How much compiled and interpreted kernels may differ, absolutely and relatively. 0 asks for the same bits, which
+        +, −, ·, /, square roots and `exp`, `log` and `pow` of `tacit.kernels` give on every machine. State 1e-9 for
+        kernels that call other functions, such as np.tanh: their last digits differ from processor to processor.
+
+    Raises
+    ------
+    Violation
+        With a sentence that says what is wrong.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.testing import check_game
+    >>> check_game(tacit.make("chicken"))
+    """
+    rng = np.random.default_rng(check.integer("seed", seed))
+    try:
+        check_sizes(game)
+        kernels = generics.seal(game.kernels())
+    except TacitError as error:
+        raise Violation(str(error)) from error
+    _check_struct(game, kernels)
+    places = _places(game, rng)
+    _check_walks(game, places, rng, tolerance)
+    tables = as_tables(game)
+    if tables is not None:
+        _check_tables(tables, places, rng)
+
+
+def _check_struct(game: Game, kernels: Any) -> None:
+    functions = (generics.initial_state, generics.joint_action, generics.next_state, generics.reward)
+    require_kernels(kernels, functions, "what kernels() returns")
+    for field, wanted in (("horizon", game.horizon), ("states", game.states), ("actions", game.actions)):
+        name = type(kernels).__name__
+        require(hasattr(kernels, field), f"{name} has no field {field}; the loop reads it")
+        value = getattr(kernels, field)
+        same = tuple(value) == wanted if field == "actions" else value == wanted
+        require(same, f"{field} of {name} is {brief(value)}, and the game's is {brief(wanted)}")
+
+
+class _Places(NamedTuple):
+    """Where the game is looked at: steps, states, joint actions, and the uniform numbers of the transitions."""
+
+    h: IntArray
+    s: IntArray
+    actions: IntArray
+    u: FloatArray
+
+
+def _places(game: Game, rng: np.random.Generator) -> _Places:
+    u = rng.random(PLACES)
+    u[:2] = 0.0, np.nextafter(1.0, 0.0)
+    h, s = rng.integers(game.horizon, size=PLACES), rng.integers(game.states, size=PLACES)
+    return _Places(h, s, rng.integers(game.actions, size=(PLACES, game.agents)), u)
+
+
+def walk(game, h, s, actions, u, first, after, rewards):
+    """Write the first state, the next state and the rewards [N] for each place and its uniform number."""
+    for k in range(len(h)):
+        first[k] = generics.initial_state(game, u[k])
+        token = generics.joint_action(game, h[k], s[k], actions[k])
+        after[k] = s[k]
+        if h[k] + 1 < game.horizon:  # after the last step the loop asks for no state
+            after[k] = generics.next_state(game, token, u[k])
+        for i in range(rewards.shape[1]):
+            rewards[k, i] = generics.reward(game, i, token)
+
+
+def _check_walks(game: Game, at: _Places, rng: np.random.Generator, tolerance: float) -> None:
+    name = game.name or type(game).__name__
+    order = rng.permutation(PLACES)
+    compiled, plain = both_ways(walk, name, generics.seal(game.kernels()))
+    walks = []
+    for run, turn in ((plain, np.arange(PLACES)), (compiled, np.arange(PLACES)), (plain, order)):
+        first, after = np.full(PLACES, -1.0), np.full(PLACES, -1.0)
+        rewards, actions = np.full((PLACES, game.agents), np.nan), at.actions[turn]
+        run(generics.seal(game.kernels()), at.h[turn], at.s[turn], actions, at.u[turn], first, after, rewards)
+        require_same(actions, at.actions[turn], f"joint_action of {name} changes the actions it is given")
+        back = np.argsort(turn)
+        walks.append((first[back], after[back], rewards[back]))
+    for what, states in (("initial_state", walks[0][0]), ("next_state", walks[0][1])):
+        inside = (states == np.floor(states)) & (states >= 0) & (states < game.states)
+        k = int(np.argmin(inside))
+        require(inside.all(), f"{what} of {name} returned {states[k]:g}; states are whole numbers to {game.states - 1}")
+    low, high = game.reward_range
+    outside = ~((walks[0][2] >= low) & (walks[0][2] <= high))
+    if outside.any():
+        k, i = (int(x) for x in np.argwhere(outside)[0])
+        raise Violation(
+            f"agent {i} of {name} is paid {walks[0][2][k, i]:g} at h={at.h[k]}, s={at.s[k]}, "
+            f"actions {brief(at.actions[k].tolist())}; reward_range is [{low:g}, {high:g}]"
+        )
+    for what, one, other, turned in zip(("initial_state", "next_state", "reward"), *walks, strict=True):
+        require_same(one, turned, f"{what} of {name} depends on what was played before, not on its arguments alone")
+        require_same(one, other, f"{what} of {name} is not the same compiled and interpreted", tolerance)
+
+
+def draw_often(game, h, s, actions, u, first, after):
+    """Count first states and the next states of one place over many uniform numbers."""
+    token = generics.joint_action(game, h, s, actions)
+    for k in range(len(u)):
+        first[generics.initial_state(game, u[k])] += 1
+        if h + 1 < game.horizon:
+            after[generics.next_state(game, token, u[k])] += 1
+
+
+def _check_tables(game: TabularGame, at: _Places, rng: np.random.Generator) -> None:
+    name = game.name or "the game"
+    kernels = generics.seal(game.kernels())
+    compiled, _ = both_ways(draw_often, name, kernels)
+    few = min(PLACES, 30)
+    for k in range(few):
+        h, s, actions = int(at.h[k]), int(at.s[k]), at.actions[k]
+        place = f"h={h}, s={s}, actions {tuple(actions.tolist())}"
+        token = generics.joint_action(kernels, h, s, actions)
+        paid = np.array([generics.reward(kernels, i, token) for i in range(game.agents)])
+        stated = game.step_rewards(h)[(slice(None), s, *actions)]
+        require_same(paid, stated, f"the rewards of {name} at {place} are not those of its table")
+        first, after = np.zeros(game.states, dtype=np.int64), np.zeros(game.states, dtype=np.int64)
+        compiled(kernels, h, s, actions, rng.random(DRAWS), first, after)
+        require_frequencies(first, game.initial, f"the first state of {name}", comparisons=2 * few)
+        if h + 1 < game.horizon:
+            row = _row(game, h, s, actions)
+            require_frequencies(after, row, f"the next state of {name} at {place}", comparisons=2 * few)
+
+
+def _row(game: TabularGame, h: int, s: int, actions: IntArray) -> FloatArray:
+    """Return the table's distribution of the next state, [S]."""
+    step = h if game.transition_steps > 1 else 0
+    joint = int(np.ravel_multi_index(tuple(actions), game.actions))
+    row = (step * game.states + s) * game.joint_actions + joint
+    cut = slice(*game.successors.first[row : row + 2])
+    probs = np.zeros(game.states)
+    probs[game.successors.state[cut]] = game.successors.prob[cut]
+    return probs
+
+
+# policies -------------------------------------------------------------------------------------------------------------
+
+
+def check_policy(policy: Any, *, seed: int = 0) -> None:
+    """Check a policy: it knows its agents, states and actions, plays them, and survives files and pickling.
+
+    A policy has `at(h)` with the distributions of a step (Markov), or `part(i)` with agent i's part, which acts alone
+    from a common seed; those that have both are checked for both.
+
+    Parameters
+    ----------
+    policy : a policy
+    seed : int
+
+    Raises
+    ------
+    Violation
+        With a sentence that says what is wrong.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.testing import check_policy
+    >>> check_policy(tacit.MarkovPolicy.uniform(tacit.make("chicken")))
+    """
+    name, seed = type(policy).__name__, check.integer("seed", seed)
+    missing = [word for word in ("agents", "states", "actions", "save") if not hasattr(policy, word)]
+    require(not missing, f"{name} has no {' and no '.join(missing)}")
+    sizes = f"{name} has {policy.agents} agents and actions {brief(policy.actions)}"
+    require(len(policy.actions) == policy.agents, sizes)
+    playable = hasattr(policy, "at") or hasattr(policy, "part")
+    require(playable, f"{name} has neither at(h) nor part(i), so nobody can play it")
+    for h in range(policy.steps if hasattr(policy, "at") else 0):
+        for i, table in enumerate(policy.at(h)):
+            require(len(table) == policy.states, f"at({h}) of {name} has {len(table)} states of {policy.states}")
+            for s, probs in enumerate(table):
+                require_distribution(np.ravel(probs), f"at({h})[{i}][{s}] of {name}")
+    if hasattr(policy, "part"):
+        _check_parts(name, policy, seed)
+    _check_pickle(name, policy, seed)
+    _check_files(name, policy)
+
+
+def _play(policy: Any, seed: int) -> list[list[int]]:
+    """Return what each agent's part does in random states, from a common seed."""
+    rng = np.random.default_rng(seed)
+    steps = getattr(policy, "horizon", None) or policy.steps
+    episodes = rng.integers(policy.states, size=(20, steps)).tolist()
+    actions: list[list[int]] = []
+    for part in [policy.part(i) for i in range(policy.agents)]:
+        actions.append([])
+        for k, states in enumerate(episodes):
+            part.begin(seed=k)
+            actions[-1] += [part.act(h, s) for h, s in enumerate(states)]
+    return actions
+
+
+def _check_parts(name: str, policy: Any, seed: int) -> None:
+    actions = _play(policy, seed)
+    for i, (played, size) in enumerate(zip(actions, policy.actions, strict=True)):
+        wrong = [a for a in played if not 0 <= a < size]
+        require(not wrong, f"agent {i}'s part of {name} plays {wrong[:1]}; it has {size} actions")
+    require(actions == _play(policy, seed), f"the parts of {name} do not play the same twice from the same seed")
+
+
+def _check_pickle(name: str, policy: Any, seed: int) -> None:
+    try:
+        again = pickle.loads(pickle.dumps(policy))
+    except Exception as error:  # whatever a class of somebody's raises
+        raise Violation(f"{name} does not pickle: {type(error).__name__}: {error}") from error
+    require(type(again) is type(policy), f"{name} pickles as {brief(again)}")
+    sentence = f"{name} is another after pickling"
+    sizes = [(one.agents, one.states, tuple(one.actions)) for one in (policy, again)]
+    require(sizes[0] == sizes[1], sentence)
+    for h in range(policy.steps if hasattr(policy, "at") else 0):
+        for before, after in zip(policy.at(h), again.at(h), strict=True):
+            require_same(before, after, sentence)
+    if hasattr(policy, "part"):
+        require(_play(policy, seed) == _play(again, seed), sentence)
+
+
+def _check_files(name: str, policy: Any) -> None:
+    """Check that saving and loading, as `.npz` and `.json`, changes nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        for ending in (".npz", ".json"):
+            path, twice = (Path(folder) / f"{stem}{ending}" for stem in ("policy", "twice"))
+            try:
+                policy.save(path)
+            except TacitError as error:
+                require(ending == ".json", f"{name} cannot be saved: {error}")
+                continue
+            try:
+                again = policies.load(path)
+            except TacitError as error:
+                raise Violation(f"{name} saves a {ending} that cannot be loaded: {error}") from error
+            require(type(again) is type(policy), f"{name} saved as {ending} is loaded as {type(again).__name__}")
+            again.save(twice)
+            _require_same_files(path, twice, f"{name} is another after it was saved as {ending} and loaded")
+
+
+def _require_same_files(one: Path, other: Path, sentence: str) -> None:
+    if is_json(one):
+        require(one.read_bytes() == other.read_bytes(), sentence)
+        return
+    left, right = files.read_arrays(one), files.read_arrays(other)
+    require(left.keys() == right.keys(), sentence)
+    for key, array in left.items():
+        require_same(array, right[key], f"{sentence}; {key} differs")
