@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from tacit import kernels
-from tacit.testing import Violation, check_bandit
-from tacit.testing import bandits as checks
+from tacit.testing import Violation, check_bandit, checks
 
 
 class Params(NamedTuple):
