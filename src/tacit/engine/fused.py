@@ -74,14 +74,13 @@ class FusedEngine(Engine):
         self.certificate, self.record = generics.seal(certificate), generics.seal(record)
         self.seconds = 0.0
         self._streams = [streams.stream(seed, role) for role in range(1 + game.agents)]
-        self._transitions = game.horizon + endless  # uniform numbers of the game in an episode
         kernels = game.endless_kernels(game.start(self._streams[0].random())) if endless else game.kernels()
         self._kernels = generics.seal(kernels)
         self._place = kernels.place if endless else None
         self._episodes = 0
         self._seats = seats(game.agents)
         self._chosen = np.zeros(game.agents, dtype=np.int64)
-        self._room = np.empty(self.chunk * (self._transitions + game.agents * game.horizon))
+        self._room = np.zeros(1 + (1 + game.agents) * self.chunk * game.horizon)
         self._loop = compile_loop(loop.episodes, self._kernels, self.state, self.certificate, self.record)
         self.play(*self._draws(0), np.zeros((0, game.agents)))  # compile, or load what was compiled before
 
@@ -159,12 +158,15 @@ class FusedEngine(Engine):
 
     def _draws(self, episodes: int) -> tuple[FloatArray, FloatArray]:
         """Draw the uniform numbers of a chunk, always into the same memory: it stays within a core's cache."""
-        split, shape = episodes * self._transitions, (self.game.agents, episodes, self.game.horizon)
-        game_u = self._room[:split].reshape(episodes, self._transitions)
+        split, shape = 1 + episodes * self.game.horizon, (self.game.agents, episodes, self.game.horizon)
+        moves = self._room[1:split]
         agent_u = self._room[split : split + math.prod(shape)].reshape(shape)
-        for stream, uniforms in zip(self._streams, (game_u, *agent_u), strict=True):
+        for stream, uniforms in zip(self._streams, (moves, *agent_u), strict=True):
             stream.random(out=uniforms)
-        return game_u, agent_u
+        if self._place is None:
+            return moves.reshape(shape[1:]), agent_u
+        pairs = np.ndarray((episodes, 2), float, self._room, 0, (8, 8))  # the state that a period is in needs no number
+        return pairs, agent_u
 
 
 # what watches the loop, in a checkpoint -------------------------------------------------------------------------------

@@ -120,9 +120,11 @@ class MarkovOutput(Output):
 
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return exact values and gaps of the policy to return now, and averages over iterates."""
+        unknown = np.full(self.game.agents, np.nan)
+        if self._tables is None:
+            return {"value": unknown, "gap": unknown}
         policy = engine.policy(engine.distributions())
-        if self._tables is None or self._leaves_out(policy):
-            unknown = np.full(self.game.agents, np.nan)
+        if self._leaves_out(policy):
             return {"value": unknown, "gap": unknown}
         evaluation, distance = evaluate_returned(self._tables, policy), l2_gap(self._tables, policy)
         self._consider(engine, evaluation.gap)

@@ -123,6 +123,9 @@ class EndlessTables(NamedTuple):
     """What kernels read of a discounted game that never resets: an episode is a period, from where the last one led."""
 
     tables: GameTables
+    differ: (
+        int  # whether rewards and transitions depend on the state: otherwise those of state 0 are read, and stay near
+    )
     place: IntArray  # [1]  the state that play is in
     actions: IntArray  # [N]
     horizon: int  # 1
@@ -138,7 +141,7 @@ def endless_initial_state(game, u):
 @generics.joint_action.implement(EndlessTables)
 def endless_joint_action(game, h, s, actions):
     """Return the joint action's place."""
-    return generics.joint_action(game.tables, h, s, actions)
+    return generics.joint_action(game.tables, h, s * game.differ, actions)
 
 
 @generics.next_state.implement(EndlessTables)

@@ -361,8 +361,12 @@ class TabularGame(ExactGame):
         """Return the tables of a discounted game as play that never resets reads them, from a first state."""
         from tacit.games.kernels import EndlessTables  # imports the compiler
 
-        tables = self._tables()
-        return EndlessTables(tables, np.array([start]), tables.actions, 1, self.states)
+        tables, moves = self._tables(), self.successors
+        each: list[Any] = [self.rewards.reshape(self.agents, self.states, -1).swapaxes(0, 1)]
+        if tables.width:
+            each += [array.reshape(self.states, -1) for array in (moves.state, moves.prob)]
+        differ = not tables.width or any((array != array[:1]).any() for array in each)
+        return EndlessTables(tables, int(differ), np.array([start]), tables.actions, 1, self.states)
 
     def _tables(self) -> GameTables:
         from tacit.games.kernels import GameTables  # imports the compiler
