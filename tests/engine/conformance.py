@@ -50,6 +50,7 @@ CERTIFIED: dict[str, tuple[str, dict[str, Any]]] = {
 #: constants know the number of agents, which an agent on its own does not.
 GRADIENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "pg-storm": ("pg-storm", {"eta": 1e-3, "exploration": 0.05}),
+    "pg-storm own ratio": ("pg-storm", {"eta": 1e-3, "momentum": 0.1, "own_ratio": True, "exploration": 0.02}),
     "pg-storm random start": ("pg-storm", {"eta": 1e-3, "start": "random"}),
     "pg-sgd": ("pg-sgd", {"eta": 1e-3}),
     "pg-adaptive": ("pg-adaptive", {}),

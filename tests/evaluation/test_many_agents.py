@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -164,3 +165,27 @@ def test_ctrl_c_keeps_the_best(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     found = json.loads(capsys.readouterr().out)
     assert (found["ended"], found["gap"]["kind"]) == ("interrupted", "cce")
     assert "40 sweeps" in found["method"]
+
+
+def test_equilibria_of_three_players_are_listed():
+    rng = np.random.default_rng(1)
+    for payoffs in (NAU, *rng.normal(size=(8, 3, 2, 2, 2))):
+        found = tacit.equilibria(once(payoffs))
+        assert len(found) % 2 == 1  # of almost all games [Wilson, 1971]
+        assert found.gap < 1e-12
+        assert (found.sure, found.infinite) == (False, False)
+        first = [[own[0, 0, 0] for own in policy.probs] for policy in found.policies]
+        for by_hand in mixed_by_hand(payoffs):
+            assert np.abs(np.array(first) - by_hand).max(axis=1).min() < 1e-9
+        pure = [own for own in np.ndindex(2, 2, 2) if (1.0 - np.array(own)).tolist() in first]
+        assert pure == pure_equilibria(payoffs)
+
+
+def test_solve_lists_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    agree = np.zeros((3, 1, 1, 2, 2, 2))
+    agree[:, ..., 0, 0, 0], agree[:, ..., 1, 1, 1] = 2, 1
+    tacit.TabularGame(np.ones((1, 1, 2, 2, 2, 1)), agree, 0, 1).save(tmp_path / "agree.npz")
+    assert main(["solve", str(tmp_path / "agree.npz"), "nash"]) == 0
+    told = capsys.readouterr().out
+    assert "equilibria found; there may be others" in told
+    assert "2: 1  0 gets  1 gets  2 gets" in told

@@ -178,10 +178,12 @@ def test_agents_by_name_and_counts(tmp_path: Path):
         lambda text: text.replace("\n", "  \n\n# comment\n\n"),
         lambda text: "﻿" + text,
         lambda text: text.rstrip("\n"),
+        lambda text: text.replace("dry", '"dry"').replace("rain", '"rain"'),
+        lambda text: text.replace("dry", '"bone dry: #1"'.replace("#", "no ")),
         lambda text: text.replace(" : ", ":"),
         lambda text: text.replace("start: dry\n", "").replace("T: * :\nid", "start: dry\nT: * :\nid"),
     ],
-    ids=["crlf", "tabs", "blanks", "bom", "no-last-newline", "tight", "late-start"],
+    ids=["crlf", "tabs", "blanks", "bom", "no-last-newline", "quotes", "spaces-in-quotes", "tight", "late-start"],
 )
 def test_dialects_change_nothing(tmp_path: Path, change):
     plain, changed = load_text(tmp_path, EVERY_CONSTRUCT), load_text(tmp_path, change(EVERY_CONSTRUCT))
@@ -504,7 +506,7 @@ PREAMBLES = [
     (GOOD.replace("dry wet flooded", ""), 4, "there are no states"),
     (GOOD.replace("dry wet flooded", "9" * 5000), 4, "number of states"),
     (GOOD.replace("dry wet flooded", "dry : wet"), 4, '"states:" must'),
-    (GOOD.replace("dry wet flooded", 'dry "wet"'), 4, "a name begins with a letter"),
+    (GOOD.replace("dry wet flooded", 'dry "wet'), 4, "a quote is not closed"),
     (GOOD.replace("pump dig wait", "pump dig pump"), 8, "the name 'pump' twice"),
     (GOOD.replace("actions:", "actions: 2"), 6, "a line for each agent"),
 ]

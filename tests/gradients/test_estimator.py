@@ -135,13 +135,13 @@ def test_sampled_natural_gradient_is_unbiased(params: dict):
         np.testing.assert_allclose(mean, centred(eta * exact[i]), atol=1e-12)
 
 
-def second_direction(game: tacit.TabularGame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the exact mean of the old policy's estimate ĝ(θ_1, ξ_2), and the gradients at θ_1 and θ_2.
+def second_direction(game: tacit.TabularGame, own_ratio: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the exact mean of the old policy's estimate w·ĝ(θ_1, ξ_2), and the gradients at θ_1 and θ_2.
 
-    With a = 0, d_2 = ĝ(θ_2, ξ_2) + d_1 − ĝ(θ_1, ξ_2), so the old estimate can be read off the second direction.
+    With a = 0, d_2 = ĝ(θ_2, ξ_2) + d_1 − w·ĝ(θ_1, ξ_2), so the old estimate can be read off the second direction.
     """
     explore = 0.2
-    spec = PGStorm(eta=0.05, momentum=0.0, exploration=explore)
+    spec = PGStorm(eta=0.05, momentum=0.0, exploration=explore, own_ratio=own_ratio)
     theta = np.full((game.horizon, game.states, 2), 0.5)
     first = next(iter(trajectories(game, [mixed(theta, explore)])))
     after = spec.init(world_of_one(game, 0, theta))
@@ -168,12 +168,18 @@ def second_direction(game: tacit.TabularGame) -> tuple[np.ndarray, np.ndarray, n
 
 @pytest.fixture(scope="module")
 def alone() -> tacit.TabularGame:
-    """One agent: the trajectory's probability is its own."""
+    """One agent, so that its own importance ratio is the whole one."""
     return tacit.make("random-general-sum", agents=1, states=2, actions=2, horizon=2, seed=6)
+
+
+def test_own_ratio_makes_the_old_estimate_unbiased(alone: tacit.TabularGame):
+    """For a single agent E[w·ĝ(θ_old, ξ_new)] = ∇V(θ_old), w being the ratio of the trajectory's probabilities."""
+    mean, old, _ = second_direction(alone, own_ratio=True)
+    np.testing.assert_allclose(centred(mean), centred(old), atol=1e-12)
 
 
 def test_without_a_ratio_the_old_estimate_is_biased(alone: tacit.TabularGame):
     """The bias that the deviation speaks of is there; its size is bounded by how far the policy moved."""
-    mean, old, new = second_direction(alone)
+    mean, old, new = second_direction(alone, own_ratio=False)
     assert np.abs(centred(mean) - centred(old)).max() > 1e-3
     assert not np.allclose(centred(old), centred(new), atol=1e-4)

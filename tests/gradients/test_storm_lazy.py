@@ -74,6 +74,22 @@ def test_constants(name: str, momentum: float):
     compare(game, dense, REGISTRY.make("pg-storm", eta=eta, momentum=momentum, exploration=0.05))
 
 
+@pytest.mark.parametrize("name", ["three agents", pytest.param("good-state", marks=LONG)])
+def test_own_ratio(name: str):
+    """With the agent's own importance ratio, the product over the steps of the trajectory."""
+    kind, params = GAMES[name]
+    game, eta = tacit.make(kind, **params), STEP[name]
+    dense = Dense(game, eta=constant(eta), a=constant(0.5), exploration=0.05, own_ratio=True, seed=SEED)
+    compare(game, dense, REGISTRY.make("pg-storm", eta=eta, momentum=0.5, exploration=0.05, own_ratio=True))
+
+
+def test_own_ratio_in_one_step_games():
+    """With a single step the trajectory's ratio is the step's: the agent's own estimates are averaged."""
+    game = tacit.make("matrix-team")
+    dense = Dense(game, eta=constant(1e-3), a=constant(0.1), exploration=0.05, own_ratio=True, seed=SEED)
+    compare(game, dense, REGISTRY.make("pg-storm", eta=1e-3, momentum=0.1, exploration=0.05, own_ratio=True))
+
+
 @pytest.mark.parametrize("name", ["good-state", pytest.param("three agents", marks=LONG)])
 def test_theorems_schedule(name: str):
     """η_t = k/(w + σ²t)^{1/3} and a_{t+1} = c·η_t², with the constants written out here once more."""

@@ -42,12 +42,13 @@ class Dense:
         eta: Callable[[int], float],
         a: Callable[[int], float],
         exploration: float,
+        own_ratio: bool = False,
         low: float = 0.0,
         scale: float = 1.0,
         seed: int = 0,
     ) -> None:
         self.game, self.eta, self.a = game, eta, a
-        self.exploration, self.low, self.scale = exploration, low, scale
+        self.exploration, self.own_ratio, self.low, self.scale = exploration, own_ratio, low, scale
         cells = game.horizon * game.states
         self.theta = [np.full((cells, size), 1 / size) for size in game.actions]
         self.before = [x.copy() for x in self.theta]  # θ of the episode before
@@ -89,9 +90,10 @@ class Dense:
             self.no_chance += int((old[visited, actions] == 0).sum())
             g_now, g_old = np.zeros_like(old), np.zeros_like(old)
             size = total[i] * (1 - self.exploration)
+            ratio = np.prod(old[visited, actions] / now[i][visited, actions]) if self.own_ratio else 1.0
             for c, b in zip(visited, actions, strict=True):
                 g_now[c, b] = size / now[i][c, b]
-                g_old[c, b] = size / old[c, b] if old[c, b] > 0 else 0.0
+                g_old[c, b] = ratio * size / old[c, b] if old[c, b] > 0 else 0.0
             self.d[i] = g_now + keep * (self.d[i] - g_old)
             self.before[i] = self.theta[i]
             self.theta[i] = sorted_projection(self.theta[i] + self.eta(self.t) * self.d[i])

@@ -43,6 +43,7 @@ LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
     "stage-v-ce exp3": ("stage-v-ce", {"bonus": 0.01, "bandit": "exp3"}),
     "v-learning ce": ("v-learning", {"bonus": 0.01, "equilibrium": "ce"}),
     "pg-storm theory": ("pg-storm", {"eta": "theory", "momentum": "theory", "exploration": 0.1}),
+    "pg-storm own ratio": ("pg-storm", {"eta": 1e-3, "momentum": 0.1, "own_ratio": True, "exploration": 0.02}),
     "pg-storm random start": ("pg-storm", {"eta": 1e-3, "start": "random"}),
     "pg-adaptive random start": ("pg-adaptive", {"eta": 0.5, "exploration": 0.0, "start": "random"}),
     "npg sampled": ("npg", {"gradient": "sampled", "eta": 0.01}),

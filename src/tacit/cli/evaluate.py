@@ -168,7 +168,7 @@ def _print_row(every: Equilibria, solution: Solution, rule: str) -> None:
         if all(np.allclose(mine, theirs, atol=1e-9) for mine, theirs in zip(probs, policy.probs, strict=True)):
             others = [int(j) + 1 for j in select_best(every.values, rule) if j != k]
             ties = f" (equally good: {', '.join(map(str, others[:10]))})" if others else ""
-            options.say(f"equilibrium {k + 1}, selected by {rule}{ties}:")
+            options.say(f"equilibrium {k + 1}, selected by {rule}{ties}:" if every.sure else f"equilibrium {k + 1}:")
             return
 
 

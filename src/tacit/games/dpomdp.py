@@ -1,8 +1,8 @@
 """Team games in the .dpomdp format of the MADP toolbox, read and written.
 
 A file gives agents, discount, values, states, start, actions and observations in this order, once each, and then any
-number of T (transitions), O (observations) and R (rewards). Read beyond the toolbox's own grammar are: names of agents
-in place of their number, `start` after the observations or with its vector or `uniform` on the same
+number of T (transitions), O (observations) and R (rewards). Read beyond the toolbox's own grammar are: names in quotes,
+names of agents in place of their number, `start` after the observations or with its vector or `uniform` on the same
 line, `R: joint action : state : reward`, empty lines, tabs and CRLF.
 
 Later entries of T and O overwrite earlier ones. Rows that sum to 1 within 1e-4 are taken, since published files round
@@ -82,12 +82,22 @@ class Lines:
 
 
 def split_fields(line: str) -> list[list[str]]:
-    """Split a line at its colons into lists of words.
+    """Split a line at its colons into lists of words; names may be in quotes, which are taken off.
 
-    >>> split_fields("T: listen open-left : 0 :")
-    [['T'], ['listen', 'open-left'], ['0'], []]
+    >>> split_fields('T: listen "open left" : 0 :')
+    [['T'], ['listen', 'open left'], ['0'], []]
     """
-    return [part.split() for part in line.split(":")]
+    parts = line.split('"')
+    if len(parts) % 2 == 0:
+        raise TacitError(f"a quote is not closed in {brief(line)}")
+    fields: list[list[str]] = []
+    for k, part in enumerate(parts):
+        if k % 2:
+            fields[-1].append(part)
+        else:
+            first, *others = (text.split() for text in part.split(":"))
+            fields = [*fields[:-1], [*(fields[-1] if fields else []), *first], *others]
+    return fields
 
 
 def _number(word: str) -> float:

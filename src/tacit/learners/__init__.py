@@ -70,7 +70,7 @@ REGISTRY.add(
     "pg-sgd",
     PGStorm,
     about="Independent stochastic policy gradient without momentum: what STORM improves on.",
-    fixed={"momentum": 1.0},
+    fixed={"momentum": 1.0, "own_ratio": False},
 )
 REGISTRY.add("npg", NPG)
 REGISTRY.add(

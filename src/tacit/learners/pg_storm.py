@@ -13,13 +13,14 @@ Steps: constants η and a, or the theorem's η_t = k/(w + σ²·t)^{1/3}, a_{t+1
 this is `pg-sgd`, stochastic gradient ascent.
 
 Deviations: ascent on V where the paper descends on F. g(θ_{t−1}, ξ_t) puts the *same* trajectory, drawn with θ_t, into
-the old policy's estimator with no importance weight, which would need the other agents' policies. Where the old policy
-gave the action probability 0, the correction is left out. Between two visits of a state its direction only shrinks, and
-projections along a fixed direction compose, so the updates of a state wait until it is visited next: an episode costs
-O(H·A), whatever the number of states. Returns are in the game's own units; the theorem's schedule brings rewards to [0,
-1]. Its L is at least the Lipschitz constant of the potential's gradient, as its Assumption 1 asks and its proof forgets
-(evaluation/theory.py). The estimator's mean is the gradient along the simplex only: past rewards add the same to all
-actions of a state, which the projection removes.
+the old policy's estimator with no importance weight, which would need the other agents' policies; `own_ratio` adds the
+agent's own, Π_h π_old(a_h)/π(a_h). Where the old policy gave the action probability 0, the correction is left out.
+Between two visits of a state its direction only shrinks, and projections along a fixed direction compose, so the
+updates of a state wait until it is visited next: an episode costs O(H·A), whatever the number of states. Returns are
+in the game's own units; the theorem's schedule brings rewards to [0, 1]. Its L is at least the Lipschitz constant of
+the potential's gradient, as its Assumption 1 asks and its proof forgets (evaluation/theory.py). The estimator's mean
+is the gradient along the simplex only: past rewards add the same to all actions of a state, which the projection
+removes.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class PGStorm(Learner):
         Momentum parameter a in [0, 1]; 1 is no momentum.
     exploration : float
         ε̃ of the ε̃-greedy parameterization. The theorem's schedule needs it positive.
+    own_ratio : bool
+        Weigh the old policy's estimate by the agent's own importance ratio.
     start : "uniform", "random" or MarkovPolicy
         The parameters θ of the first episode.
     steps : {"shared"}, optional
@@ -76,6 +79,7 @@ class PGStorm(Learner):
     eta: float | str = 1e-4
     momentum: float | str = 0.5
     exploration: float = 0.0
+    own_ratio: bool = False
     start: Start = "uniform"
     steps: str | None = field(default=None, repr=False)
 
@@ -92,6 +96,7 @@ class PGStorm(Learner):
             check.real("eta", self.eta, least=0)
             check.real("momentum", self.momentum, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
+        check.flag("own_ratio", self.own_ratio)
         check_start(self.start)
         check_steps(self.steps)
 
@@ -121,6 +126,7 @@ class PGStorm(Learner):
             eta=-1.0 if theory else float(self.eta),
             momentum=0.0 if theory else float(self.momentum),
             exploration=float(self.exploration),
+            own_ratio=bool(self.own_ratio),
             reward_low=low,
             reward_scale=scale,
             actions=world.actions,
@@ -145,6 +151,7 @@ class PGStormState(NamedTuple):
     eta: float  # negative: the schedule's
     momentum: float
     exploration: float
+    own_ratio: bool
     reward_low: float
     reward_scale: float
     actions: IntArray  # [N]
@@ -259,16 +266,21 @@ def learn(learner, i, h, s, a, r, s_next):
     agent.total += (r - learner.reward_low) * learner.reward_scale
     learner.steps[h, i].action = a
     if h == learner.horizon - 1:
+        ratio = 1.0
+        if learner.own_ratio:
+            for k in range(learner.horizon):
+                step = learner.steps[k, i]
+                ratio *= step.old_prob / mix(learner, step.theta, step.action, n)
         for k in range(learner.horizon):
             step = learner.steps[k, i]
-            renew(learner, player(learner.players, learner.cells, i, k, step.s), step, agent, n)
+            renew(learner, player(learner.players, learner.cells, i, k, step.s), step, agent, n, ratio)
         agent.total = 0.0
         agent.clock += 1
 
 
 @generics.jitable
-def renew(learner, cell, step, agent, n):
-    """Write d_t and θ_t at the cell that episode t visited at a step."""
+def renew(learner, cell, step, agent, n, ratio):
+    """Write d_t and θ_t at the cell that episode t visited at a step; the old estimate is weighed by `ratio`."""
     t, a = agent.clock, step.action
     fade = 0.0
     if t > 1:
@@ -280,7 +292,7 @@ def renew(learner, cell, step, agent, n):
     new = scale / mix(learner, step.theta, a, n)
     old = 0.0
     if fade > 0.0 and step.old_prob > 0.0:
-        old = scale / step.old_prob
+        old = ratio * scale / step.old_prob
     if cell.since != t:  # the first visit of an episode, where steps share the cell
         for b in range(n):
             cell.direction[b] *= fade * left
