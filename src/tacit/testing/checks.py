@@ -209,13 +209,15 @@ def check_game(game: Game, *, seed: int = 0, tolerance: float = 0.0) -> None:
     rng = np.random.default_rng(check.integer("seed", seed))
     try:
         check_sizes(game)
+        tables = as_tables(game)
+        if tables is not None and tables.discount is not None:
+            game = tables = tables.to_random_horizon()  # as which it is played
         kernels = generics.seal(game.kernels())
     except TacitError as error:
         raise Violation(str(error)) from error
     _check_struct(game, kernels)
     places = _places(game, rng)
     _check_walks(game, places, rng, tolerance)
-    tables = as_tables(game)
     if tables is not None:
         _check_tables(tables, places, rng)
 
