@@ -246,10 +246,28 @@ def test_play_of_a_thousand_agrees(name: str):
         assert abs(returns[:, i].mean() - values[i]) < 4 * error
 
 
-def test_congestion_has_a_potential_in_one_round():
-    """Rosenthal 1973."""
-    assert tacit.potential(tacit.make("congestion", agents=4, horizon=1)).holds
-    assert not tacit.potential(Tables("two actions", horizon=2).game()).holds
+@pytest.mark.parametrize(
+    ("game", "holds"),
+    [
+        (lambda: tacit.make("congestion", agents=4, horizon=1), True),  # Rosenthal
+        (lambda: tacit.make("congestion", agents=4, horizon=2), None),
+        (lambda: tacit.make("distancing", agents=4, horizon=1, form="counts"), True),
+        (lambda: Tables("counts and counts", horizon=1).game(), False),
+        (lambda: Tables("two actions", horizon=2).game(), False),
+    ],
+)
+def test_the_potential_test_says_what_that_of_the_tables_says(game, holds: bool | None):
+    one = game()
+    found, same = tacit.potential(one), tacit.potential(one.tabular())
+    assert found.holds == same.holds
+    assert holds is None or found.holds == holds
+    if found.holds:
+        policy = tacit.MarkovPolicy.random(one, seed=4)
+        assert found.value(policy) == pytest.approx(same.value(policy), abs=1e-10)
+
+
+def test_a_hundred_drivers_have_a_potential():
+    assert tacit.potential(tacit.make("congestion", agents=100, horizon=1)).holds
 
 
 def test_what_needs_joint_tables_is_done_where_they_fit():

@@ -38,7 +38,7 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation.gradient import gradients
 from tacit.evaluation.values import largest_return, tables
-from tacit.games.exact import ExactGame, own_payoffs, pair_payoffs, with_tables
+from tacit.games.exact import ExactGame, check_exact, own_payoffs, pair_payoffs
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy, check_policy
 
@@ -154,7 +154,7 @@ def potential(game: ExactGame, *, trials: int = 3, seed: int = 0, tolerance: flo
 
     Parameters
     ----------
-    game : TabularGame, or a CountGame whose joint actions memory holds
+    game : TabularGame or CountGame
     trials : int
         Random policies that are tried.
     seed : int
@@ -172,16 +172,29 @@ def potential(game: ExactGame, *, trials: int = 3, seed: int = 0, tolerance: flo
     >>> tacit.potential(tacit.make("good-state")).holds, tacit.potential(tacit.make("matching-pennies")).holds
     (True, False)
     """
-    tables = with_tables(game)
+    check_exact(game)
     rng = np.random.default_rng(check.integer("seed", seed))
     trials, least = check.integer("trials", trials), check.real("tolerance", tolerance, least=0)
-    differing, passing, worst = pairs(tables), max(least, rounding(tables)), 0.0
+    groups, worst, passing = game.agents_to_compare(rng), 0.0, least
     failures: list[Asymmetry] = []
-    for _ in range(trials):
-        at_policy = search(tables, _interior(tables, rng), among=differing, tolerance=passing)
-        worst = max(worst, at_policy.worst)
-        failures += at_policy.failures
-        if failures or not differing:
+    differing: dict[TabularGame, list[Pair]] = {}
+    for _ in range(trials if groups else 0):
+        probs = _interior(game, rng)
+        for agents in groups:
+            two = game.induce_game(agents, probs)
+            if two not in differing:
+                differing = {two: pairs(two)}
+            # where others are integrated out, their distribution is a sum of positive products, one for each of them
+            others = game.agents - len(agents)
+            passing = max(least, rounding(two) + np.finfo(float).eps * game.effective_horizon * 4 * others)
+            policies = [probs[i] for i in agents]
+            at_policy = search(two, policies, among=differing[two], tolerance=passing)
+            worst = max(worst, at_policy.worst)
+            failures += [
+                failure._replace(agents=(agents[failure.agents[0]], agents[failure.agents[1]]))
+                for failure in at_policy.failures
+            ]
+        if failures or not any(differing.values()):
             break
     failures.sort(key=lambda failure: -failure.amount)
     return Potential(game, not failures, worst, passing, tuple(failures))

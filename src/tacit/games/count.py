@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,9 @@ from tacit.games.tabular import TabularGame, check_axes
 if TYPE_CHECKING:
     from tacit.core.display import Document
     from tacit.games.kernels import CountTables
+
+#: Pairs of agents that are compared, at most; where agents have many different weights, drawn evenly.
+MOST_PAIRS = 40
 
 
 class CountGame(ExactGame):
@@ -281,6 +285,55 @@ class CountGame(ExactGame):
         shifted._rewards = [lock(table - low / weight) for table in self._rewards]
         shifted.reward_range = (0.0, high - low)
         return shifted, np.full(self.agents, low)
+
+    def agents_to_compare(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
+        """Return a pair of agents for each two kinds of weights: agents of the same weights are alike.
+
+        Where the others keep to their policies, two agents face a game of two. The cross derivatives of their values
+        are those of this game, so all agents' values have a common potential if and only if those of all pairs have,
+        whatever the policy.
+        """
+        _, first, kind = np.unique(self.weights, axis=0, return_index=True, return_inverse=True)
+        kind = kind.ravel()
+        pairs = []
+        for one, other in combinations_with_replacement(range(len(first)), 2):
+            if one != other:
+                pairs.append((int(first[one]), int(first[other])))
+            elif (kind == one).sum() > 1:
+                i, j = np.flatnonzero(kind == one)[:2]
+                pairs.append((int(i), int(j)))
+        if len(pairs) > MOST_PAIRS:
+            pairs = [pairs[k] for k in rng.choice(len(pairs), MOST_PAIRS, replace=False)]
+        return [(min(pair), max(pair)) for pair in pairs]
+
+    def induce_game(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
+        """Return the game of two agents where the others play `probs` [H, S, A]: tables over their actions."""
+        from tacit.games.kernels import score_distribution  # imports the compiler
+
+        i, j = agents
+        H, S, A = self.horizon, self.states, self.actions[0]
+        others = np.stack(probs)[[k not in (i, j) for k in range(self.agents)]]  # [N − 2, H, S, A]
+        rewards, moves = np.zeros((2, H, S, A, A)), np.zeros((H, S, A, A, S))
+        for h in range(H):
+            for s in range(S):
+                sums = [score_distribution(np.array(own.scores), others[:, h, s]) for own in self.statistics]
+                for a in range(A):
+                    q = self._reward_of[a]
+                    scores, table = self.statistics[q].scores, self._rewards[a]
+                    row = table[h if len(table) > 1 else 0, s]
+                    for b in range(A):
+                        at = scores[a] + scores[b]
+                        paid = float(sums[q] @ row[at : at + len(sums[q])])
+                        rewards[0, h, s, a, b] = self.weights[i, a] * paid
+                        rewards[1, h, s, b, a] = self.weights[j, a] * paid
+                scores, rest = self.transition_statistic.scores, sums[self._transition_of]
+                table = self._transitions[h if len(self._transitions) > 1 else 0, s]  # [S, X]
+                for a in range(A):
+                    for b in range(A):
+                        at = scores[a] + scores[b]
+                        moves[h, s, a, b] = table[:, at : at + len(rest)] @ rest
+        moves /= moves.sum(axis=-1, keepdims=True)
+        return TabularGame(Owned(moves), Owned(rewards), self.initial, H)
 
     def gain_alike(self, old: FloatArray, new: FloatArray) -> float | None:
         """Return what agents gain who move one after another from `old` [H or 1, S, A], that all play, to `new`.

@@ -120,6 +120,14 @@ class ExactGame(NamedGame, Sealed, ABC):
     def tabular(self) -> TabularGame:
         """Return the game as tables over joint actions; refused where they would not fit."""
 
+    @abstractmethod
+    def agents_to_compare(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
+        """Return groups of agents that show whether all agents' values have a common potential."""
+
+    @abstractmethod
+    def induce_game(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
+        """Return the game of some of the `agents_to_compare`, where the others play `probs` [H, S, A_j]."""
+
     def gain_alike(self, old: FloatArray, new: FloatArray) -> float | None:
         """Return the total gain of agents who move in turn from `old` [H or 1, S, A] to `new`.
 

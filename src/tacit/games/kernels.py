@@ -473,6 +473,21 @@ def next_state_probs(game: CountGame, h: int, rows: FloatArray, s: int | None) -
     return following.reshape(*rows.shape[:-2], game.states)
 
 
+def score_distribution(scores: FloatArray, probs: FloatArray) -> FloatArray:
+    """Return the distribution of Σ_k scores[a_k] where each k plays its row of `probs` [n, A].
+
+    >>> score_distribution(np.array([0, 1]), np.array([[0.5, 0.5], [0.5, 0.5]])).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    total = np.ones(1)
+    for own in probs:
+        joined = np.zeros(len(total) + int(scores.max()))
+        for score, prob in zip(scores, own, strict=True):
+            joined[score : score + len(total)] += prob * total
+        total = joined
+    return total
+
+
 def _flatten(game: CountGame, rows: FloatArray, s: int | None) -> tuple[FloatArray, IntArray]:
     """Return rows [n, N, A] of all states, or of state s, and the states that they are of, [n]."""
     flat = np.ascontiguousarray(rows.reshape(-1, *rows.shape[-2:]))

@@ -329,6 +329,14 @@ class TabularGame(ExactGame):
         """Return the game itself."""
         return self
 
+    def agents_to_compare(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
+        """Return all agents, as one group."""
+        return [tuple(range(self.agents))]
+
+    def induce_game(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
+        """Return the game itself: it is compared with nobody left out."""
+        return self
+
     def numbers(self, *, same: bool = False) -> int:
         """Return how many numbers it takes to answer for one row at one state."""
         return self.joint_actions if same else 4 * self.agents * self.joint_actions
