@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tacit.evaluation import equilibria, mismatch, smoothness
     from tacit.evaluation.gradient import stationarity
     from tacit.evaluation.potential import potential
+    from tacit.evaluation.proof import prove
     from tacit.evaluation.solve import solve
     from tacit.evaluation.theory import theory
     from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results, compare
@@ -57,7 +58,16 @@ _HOMES = {
     "tacit.environments.encoding": ["Bins"],
     "tacit.environments.measuring": ["exploit"],
     "tacit.environments.pettingzoo": ["from_gymnasium", "from_pettingzoo", "to_pettingzoo"],
-    "tacit.evaluation": ["equilibria", "mismatch", "potential", "smoothness", "solve", "stationarity", "theory"],
+    "tacit.evaluation": [
+        "equilibria",
+        "mismatch",
+        "potential",
+        "prove",
+        "smoothness",
+        "solve",
+        "stationarity",
+        "theory",
+    ],
     "tacit.experiments": ["Experiment", "GameSpec", "LearnerSpec", "Results", "compare"],
     "tacit.games": ["CountGame", "FunctionGame", "TabularGame", "load", "make", "matrix_game", "tabulate"],
     "tacit.games.openspiel": ["from_openspiel"],
@@ -135,6 +145,7 @@ __all__ = [
     "mismatch",
     "policies",
     "potential",
+    "prove",
     "smoothness",
     "solve",
     "stationarity",

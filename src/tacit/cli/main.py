@@ -27,6 +27,8 @@ COMMANDS = {
     "draw": ("draw", "draw a game's best responses or equilibria, a policy, play, or learning; GIF and HTML move"),
     "report": ("draw", "write results as one page that opens offline, once or while runs go on"),
     "play": ("play", "take one agent's place against a learned policy, in the terminal or on a page"),
+    "prove": ("prove", "write a proof of a policy's gap that anybody can check"),
+    "verify": ("prove", "check such a proof in exact arithmetic"),
     "show": ("evaluate", "show a game: payoffs by state, transitions in words, agents and horizon"),
     "solve": ("evaluate", "solve a game: its optimum, a cce, a ce or its nash equilibria"),
     "theory": ("evaluate", "what the theorems promise for a game: episodes, steps, constants, the lower bound"),

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,12 +90,37 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     options.add(parser, "--timeout S", "seconds after which a run is ended as failed (threads, processes)", kind=float)
     options.add_import(parser)
     options.add(parser, "--checkpoint-every S", "seconds between checkpoints (30; the first after 1, 2, 4, …)", 30.0)
+    options.add(parser, "--prove FILE", "prove the gap of one run's Markov policy, and write the proof")
     options.add(parser, "--json", "print one JSON document on stdout")
 
 
 def run_run(args: argparse.Namespace) -> int:
     """Learn, then print the summary; 130 where Ctrl-C ended it early."""
+    if args.prove is None or args.out is not None:
+        return _run(args, args.out)
+    with tempfile.TemporaryDirectory(prefix="tacit-") as folder:  # for the policy
+        return _run(args, folder)
+
+
+def _prove(outcomes: Sequence[Outcome], out: str, file: str) -> None:
+    """Prove the gap of a stored run."""
+    from tacit.evaluation import prove
+    from tacit.experiments import store
+    from tacit.experiments.spec import game_of
+
+    if len(outcomes) != 1:
+        raise TacitError(f"--prove must be given for one run; got {len(outcomes)}")
+    spec, gap = outcomes[0].spec, outcomes[0].gap
+    policy = store.load_policy(files.path(out) / spec.directory)
+    proof = prove(game_of(spec, named=[spec.game.name]), policy, gap=None if gap is None else gap.kind)
+    proof.save(file)
+    options.tell(f"proven: {proof.kind} gap ≤ {proof.bound}; `tacit verify {file}` checks it")
+
+
+def _run(args: argparse.Namespace, out: str | None) -> int:
     file = args.game.endswith(".toml")
+    if args.prove is not None and (file or (args.seeds or 1) > 1):
+        raise TacitError("--prove must be given for one run, a GAME and one seed")
     every = check.real("--checkpoint-every", args.checkpoint_every, least=0)
     options.check_counts(args, workers=1, seeds=1)
     if args.timeout is not None:
@@ -111,7 +137,7 @@ def run_run(args: argparse.Namespace) -> int:
         with chatter, options.progress_on_stderr(experiment.name) as progress:
             results = run_experiment(
                 experiment,
-                out=args.out,
+                out=out,
                 on=args.on,
                 workers=args.workers,
                 every=every,
@@ -138,6 +164,8 @@ def run_run(args: argparse.Namespace) -> int:
         options.print_json({**document, "failures": failures})
     else:
         _print(results, summaries, args.out)
+    if args.prove is not None and out is not None and results.outcomes:
+        _prove(results.outcomes, out, args.prove)
     if results.interrupted:
         done = sum(not one.interrupted for one in results.outcomes)
         count_done = "1 run is" if done == 1 else f"{done} runs are"

@@ -17,6 +17,7 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation import deviation_table, solve, uniform_gap
 from tacit.evaluation.gaps import evaluate_returned
+from tacit.evaluation.proof import Proof, prove
 from tacit.games.atlas import recommend
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game, count_steps
@@ -508,6 +509,20 @@ class Run:
         look = {"scale": scale, "title": title, "size": size}
         return hooks.call("plot_run", self, ax=ax, columns=columns, agents=agents, **look)
 
+    def prove(self) -> Proof:
+        """Prove the gap of the run's Markov policy, once; from then on `print(run)` says what was proven.
+
+        >>> import tacit
+        >>> run = tacit.learn(tacit.make("prisoners-dilemma"), "npg", episodes=50, eta=0.5)
+        >>> bool(run.gap <= run.prove().bound <= run.gap + 1e-9)
+        True
+        """
+        return self._proof
+
+    @cached_property
+    def _proof(self) -> Proof:
+        return prove(self.game, self.policy, gap=self.gaps.kind)
+
     def raise_error(self) -> None:
         """Raise what ended the run early, if an environment failed, with its own error chained to it."""
         if self.error is not None:
@@ -609,7 +624,10 @@ class Run:
     def __str__(self) -> str:
         title = [self.game.name or type(self.game).__name__, self.learner, f"{self.episodes:,} {self.unit}"]
         title += [f"seed {self.seed}", *(["interrupted"] if self.interrupted else [])]
-        return "\n".join([" | ".join(title), *(f"  {name:<9}  {fact}" for name, fact in self._facts().items())])
+        lines = [" | ".join(title), *(f"  {name:<9}  {fact}" for name, fact in self._facts().items())]
+        if "_proof" in self.__dict__:  # checked, and rounded up
+            lines.append(f"  proven: gap ≤ {self._proof.size} (run.prove())")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         measured = self.candidates[self.chosen].measured

@@ -17,6 +17,7 @@ from tacit.evaluation.gaps import (
 from tacit.evaluation.gradient import Gradient, Stationarity, policy_gradient, smoothness_constant, stationarity
 from tacit.evaluation.paths import Path, PathGains, follow, path_gains, respond
 from tacit.evaluation.potential import Potential, potential
+from tacit.evaluation.proof import Proof, prove
 from tacit.evaluation.solve import Solution, solve
 from tacit.evaluation.theory import Mismatch, Smoothness, Theory, mismatch, smoothness, theory
 from tacit.evaluation.values import (
@@ -42,6 +43,7 @@ __all__ = [
     "PathGains",
     "PolicyValues",
     "Potential",
+    "Proof",
     "Smoothness",
     "Solution",
     "Stationarity",
@@ -62,6 +64,7 @@ __all__ = [
     "policy_gradient",
     "policy_values",
     "potential",
+    "prove",
     "respond",
     "smoothness",
     "smoothness_constant",

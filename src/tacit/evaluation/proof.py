@@ -12,6 +12,7 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +27,7 @@ from tacit.evaluation.values import check_kind, deviations
 from tacit.games.exact import Successors, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy, check_policy
+from tacit.policies.recorded import RecordedPolicy
 
 #: For each agent a row of numbers of both sides; None where nothing follows.
 Tables = list[dict[str, Any]]
@@ -61,6 +63,11 @@ class Proof:
         """The largest bound of all agents."""
         return max(self.bounds)
 
+    @property
+    def size(self) -> str:
+        """The bound in four digits, rounded up."""
+        return f"{Context(prec=4, rounding=ROUND_CEILING).create_decimal(self.bound).normalize():g}"
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the proof as JSON, compressed where the name ends in .gz; `python verify.py FILE` checks it."""
         place = files.path(path)
@@ -68,10 +75,10 @@ class Proof:
         files.write(place, gzip.compress(content, mtime=0) if place.suffix == ".gz" else content)
 
     def __repr__(self) -> str:
-        return f"Proof({self.kind} gap ≤ {self.bound})"
+        return f"Proof({self.kind} gap ≤ {self.size})"
 
 
-def prove(game: Any, policy: MarkovPolicy, *, gap: str | None = None) -> Proof:
+def prove(game: Any, policy: MarkovPolicy | RecordedPolicy, *, gap: str | None = None) -> Proof:
     """Prove what each agent gains at most by deviating from a Markov policy.
 
     Parameters
@@ -98,6 +105,10 @@ def prove(game: Any, policy: MarkovPolicy, *, gap: str | None = None) -> Proof:
     (True, 'ce')
     """
     tables = with_tables(game)
+    if isinstance(policy, RecordedPolicy):
+        raise TacitError(
+            "policy must be a Markov policy; got a mixture, of which run.candidates['markov'] is the table"
+        )
     check_policy(policy)
     policy.check_fits(tables)
     kind = ("nash" if policy.product else "cce") if gap is None else gap

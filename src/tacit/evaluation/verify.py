@@ -141,7 +141,7 @@ def main(*paths: str) -> int:
         integer: Any = lambda digits: int(digits) if len(digits) < 17 else float(digits)
         code, sentence = check(json.loads(text.decode(), object_pairs_hook=unique, parse_int=integer))
     except Exception as error:  # whatever is wrong with it
-        code, sentence = 2, f"not a proof: {type(error).__name__}, {ascii(str(error))[1:200]}"
+        code, sentence = 2, f"not a proof: {type(error).__name__}, {ascii(str(error))[1:-1][:200]}"
     print(sentence, file=sys.stderr if code == 2 else sys.stdout)
     return code
 
