@@ -48,7 +48,19 @@ class Game:
 
     def __init__(self, document: Any) -> None:
         demand(isinstance(document, dict))
-        wanted = "format kind horizon discount states actions initial game product policy agents".split()
+        wanted = [
+            "format",
+            "kind",
+            "horizon",
+            "discount",
+            "states",
+            "actions",
+            "initial",
+            "game",
+            "product",
+            "policy",
+            "agents",
+        ]
         demand(all(key in document for key in wanted))
         demand(document["format"] == "tacit-proof-1" and document["kind"] in ["nash", "cce", "ce"])
         self.kind, self.product = document["kind"], document["product"]
@@ -187,7 +199,7 @@ def _forever(game: Game, i: int, choice: list[dict[Any, int]] | None) -> list[Fr
         row = [Q(t == s) for t in range(game.S)] + [Q(0)]
         for a, p in game.draws[0, s].items():
             if choice is not None:
-                a = (*a[:i], choice[s][a[i] if game.kind == "ce" else None], *a[i + 1 :])  # noqa: PLW2901
+                a = (*a[:i], choice[s][a[i] if game.kind == "ce" else None], *a[i + 1 :])
             rewards, successors = game.outcomes[0, (s, a)]
             row[-1] += p * rewards[i]
             for t, chance in successors.items():
