@@ -48,19 +48,8 @@ class Game:
 
     def __init__(self, document: Any) -> None:
         demand(isinstance(document, dict))
-        wanted = [
-            "format",
-            "kind",
-            "horizon",
-            "discount",
-            "states",
-            "actions",
-            "initial",
-            "game",
-            "product",
-            "policy",
-            "agents",
-        ]
+        wanted = ["format", "kind", "horizon", "discount", "states", "actions"]
+        wanted += ["initial", "game", "product", "policy", "agents"]
         demand(all(key in document for key in wanted))
         demand(document["format"] == "tacit-proof-1" and document["kind"] in ["nash", "cce", "ce"])
         self.kind, self.product = document["kind"], document["product"]

@@ -21,7 +21,6 @@ import numpy as np
 from tacit._version import __version__
 from tacit.core import files
 from tacit.core.errors import TacitError
-from tacit.core.types import FloatArray
 from tacit.evaluation import verify
 from tacit.evaluation.values import check_kind, deviations
 from tacit.games.exact import Successors, with_tables
@@ -147,7 +146,7 @@ def _state(game: TabularGame, policy: MarkovPolicy, kind: str) -> dict[str, Any]
         "discount": game.discount,
         "states": game.states,
         "actions": list(game.actions),
-        "initial": _pairs(game.initial),
+        "initial": [[s, p] for s, p in enumerate(game.initial.tolist()) if p > 0],
         "game": list(_outcomes(game, steps)),
         "product": policy.product,
         "policy": [[h if policy.steps > 1 else None, s, _draw(policy, h, s)] for h, s in draws],
@@ -172,13 +171,8 @@ def _outcomes(game: TabularGame, steps: int) -> Iterator[list[Any]]:
 def _draw(policy: MarkovPolicy, h: int, s: int) -> list[Any]:
     if policy.product:
         return [table[h, s].tolist() for table in policy.probs]
-    return _pairs(policy.probs[0][h, s])
-
-
-def _pairs(probs: FloatArray) -> list[list[Any]]:
-    """Return the positive probabilities of outcomes as a list of pairs."""
-    indices = np.argwhere(probs > 0).tolist()
-    return [[index if len(index) > 1 else index[0], float(probs[tuple(index)])] for index in indices]
+    joint = policy.probs[0][h, s]
+    return [[actions, float(joint[tuple(actions)])] for actions in np.argwhere(joint > 0).tolist()]
 
 
 def _right_sides(statement: verify.Statement, h: int, following: Tables) -> Iterator[tuple[int, int, str, Fraction]]:
