@@ -23,7 +23,7 @@ from tacit.games.exact import ExactGame, check_exact, check_playable
 from tacit.games.gymnasium import read_table
 from tacit.games.protocol import Game, is_game
 from tacit.games.tabular import TabularGame
-from tacit.learners import Learner, Portfolio, default_for, team
+from tacit.learners import Learner, Portfolio, check_suits, default_for, team
 from tacit.learners.several import is_interpreted, to_random_horizon
 from tacit.learners.spec import is_exact
 from tacit.options import Options
@@ -105,9 +105,9 @@ def learn(
         the gap, `Noted(text)`, `Compiling(text)` and `Finished`, all of `tacit.engine.events`.
     checkpoint : Checkpoint, optional
         Where to keep the state of the run, and to resume from if it is there. It never changes a result.
-    preset : {"paper"}, optional
-        With the name of a learner: the settings that the paper used on this game. Parameters given beside it override
-        them.
+    preset : {"paper", "theory"}, optional
+        With the name of a learner: the settings that the paper used on this game, or that the learner's source prints.
+        Parameters given beside it override them.
     start : MarkovPolicy or Run, optional
         Where learners that have this parameter begin: a product policy, or the last iterate of a run. In an environment
         states have the numbers that they had in that run.
@@ -178,7 +178,7 @@ def _check_endless(game: Game, name: str, learner: Learner) -> TabularGame:
         raise TacitError(f"periods is for discounted games, whose play has no end; got {game!r}; give episodes")
     if not learner.endless:
         raise TacitError(
-            f"{name} learns from episodes, and play that never resets has none; q-independent takes periods"
+            f"{name} learns from episodes, and play that never resets has none; give episodes, or e.g. q-independent"
         )
     return check_exact(game, "a discount needs tables").tabular()
 
@@ -203,7 +203,10 @@ def _take_learner(
     """Return the name of a learner, or of the default one, and the learner of all agents."""
     if isinstance(options.prefer, int) and options.prefer >= agents:
         raise TacitError(f"prefer is {options.prefer}; there are {agents} agents, the first of which is 0")
-    return team(default_for(game, agents, params) if learner is None else learner, params, called, agents)
+    name, spec = team(default_for(game, agents, params) if learner is None else learner, params, called, agents)
+    if game is not None:
+        check_suits(name, spec, game)
+    return name, spec
 
 
 def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watcher) -> tuple[Engine, Output]:

@@ -66,7 +66,14 @@ BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "q-independent": ("q-independent", {}),
 }
 
-LEARNERS = {**CERTIFIED, **GRADIENTS, **BENCHMARKS}
+#: Published algorithms to compare with.
+PUBLISHED: dict[str, tuple[str, dict[str, Any]]] = {
+    "q-distributed": ("q-distributed", {}),
+    "q-hysteretic": ("q-hysteretic", {"leniency": 50.0}),
+    "wolf-phc": ("wolf-phc", {}),
+}
+
+LEARNERS = {**CERTIFIED, **GRADIENTS, **BENCHMARKS, **PUBLISHED}
 
 #: Two agents each: loops are compiled once for every number of agents, which no learner's kernel depends on. Three, of
 #: different sizes, are what `check_learner` plays.

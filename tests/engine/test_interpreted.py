@@ -19,6 +19,7 @@ GROUPS = {
     "v-learning": [name for name in table.CERTIFIED if name != LONG],
     "gradients": list(table.GRADIENTS),
     "benchmarks": list(table.BENCHMARKS),
+    "published": list(table.PUBLISHED),
     LONG: [LONG],
 }
 

@@ -11,11 +11,14 @@ from collections.abc import Mapping
 from types import FunctionType, MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import Registry
 from tacit.games.exact import as_exact
 from tacit.games.protocol import Game
+from tacit.games.tabular import as_tables
 from tacit.learners.adaptive_v import AdaptiveV
 from tacit.learners.model import ModelIndependent
 from tacit.learners.model_central import JOINT, ModelCentral
@@ -23,12 +26,15 @@ from tacit.learners.npg import NPG
 from tacit.learners.pg_adaptive import PGAdaptive
 from tacit.learners.pg_exact import PGExact
 from tacit.learners.pg_storm import PGStorm
+from tacit.learners.q_distributed import QDistributed
+from tacit.learners.q_hysteretic import QHysteretic
 from tacit.learners.q_independent import QIndependent
 from tacit.learners.several import Mixed, PlainLearner, Portfolio, plain_factory
 from tacit.learners.spec import Info, Learner, World, theorem_iota
 from tacit.learners.stage_v import StageV
 from tacit.learners.ucb import UCB
 from tacit.learners.v_learning import VLearning
+from tacit.learners.wolf_phc import WoLFPHC
 from tacit.options import CERTIFY_JOINT_ACTIONS
 
 REGISTRY: Registry[Learner] = Registry("learner", adopt=plain_factory)
@@ -86,6 +92,9 @@ REGISTRY.add(
     fixed={"central": False},
 )
 REGISTRY.add("q-independent", QIndependent)
+REGISTRY.add("q-distributed", QDistributed)
+REGISTRY.add("q-hysteretic", QHysteretic)
+REGISTRY.add("wolf-phc", WoLFPHC)
 
 #: The default where there are several agents and no joint tables of moderate size.
 DEFAULT = "adaptive-v-cce"
@@ -136,11 +145,40 @@ def team(learner: Any, params: Mapping[str, Any], game: str | None, agents: int)
     return f"[{', '.join(names)}]", Mixed(members, names)
 
 
+def check_suits(name: str, learner: Learner, game: Game) -> None:
+    """Raise where a game's tables show that a learner is not made for it; without tables nothing is checked.
+
+    >>> import tacit
+    >>> check_suits("q-distributed", QDistributed(), tacit.make("chicken"))
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: q-distributed is for teams, whose agents always get equal rewards; chicken is none
+    """
+    tables = as_tables(game)
+    if tables is None:
+        return
+    if isinstance(learner, Portfolio):
+        for member, spec in learner.members:
+            check_suits(member, spec, game)
+        return
+    needs = frozenset[str]().union(*(learner.seat(i).info.needs for i in range(tables.agents)))
+    rewards, title = tables.rewards, tables.name or "this game"
+    if "common rewards" in needs and (rewards != rewards[:1]).any():
+        raise TacitError(f"{name} is for teams, whose agents always get equal rewards; {title} is none")
+    total = rewards.sum(axis=0)
+    if "zero-sum" in needs and (tables.agents != 2 or np.ptp(total) > 1e-9 * max(1.0, np.abs(rewards).max())):
+        raise TacitError(f"{name} is for two agents whose rewards sum to a constant; {title} is no such game")
+
+
 #: For each game, by name, and each learner, what the paper prints: `preset="paper"` takes it.
 PAPER: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "matrix-team": {"pg-storm": {"eta": 1e-4, "momentum": 0.5}},
     "good-state": {"stage-v-cce": {"step": 0.2}, "pg-storm": {"eta": 1e-4, "momentum": 0.5}},
     "box-pushing": {"stage-v-cce": {"step": 0.05}, "pg-storm": {"eta": 5e-4, "momentum": 0.1}},
+}
+
+#: What the sources of other learners print, for any game: `preset="theory"` takes it; defaults are practical.
+THEORY: Mapping[str, Mapping[str, Any]] = {
+    "wolf-phc": {"step": 0.01, "win": 5e-5, "lose": 1e-4, "step_visits": 1e6, "policy_visits": 2e4},
 }
 
 
@@ -154,7 +192,11 @@ def with_preset(game: str | None, learner: str, params: Mapping[str, Any]) -> di
     preset = settings.pop("preset", None)
     if preset is None:
         return settings
-    check.choice("preset", preset, ["paper"])
+    check.choice("preset", preset, ["paper", "theory"])
+    if preset == "theory":
+        if learner not in THEORY:
+            raise TacitError(f"preset='theory' is for {', '.join(THEORY)}; {learner} has no published constants here")
+        return {**THEORY[learner], **settings}
     presets = PAPER.get(game or "", {})
     if learner not in presets:
         where = game or "a game without a name"
@@ -178,9 +220,12 @@ __all__ = [
     "PGExact",
     "PGStorm",
     "Portfolio",
+    "QDistributed",
+    "QHysteretic",
     "QIndependent",
     "StageV",
     "VLearning",
+    "WoLFPHC",
     "World",
     "theorem_iota",
 ]

@@ -122,6 +122,7 @@ generics.policy.implement(QState)(ucb.policy)  # which is returned; `act` explor
 
 
 @generics.act.implement(QState)
+@generics.jitable
 def act(learner, i, h, s, u):
     """Draw from the ε-greedy policy."""
     n, Q = learner.actions[i], player(learner.players, learner.cells, i, h, s).Q

@@ -142,8 +142,8 @@ class Info:
     returns : {"last", "average", "certified"}
         The last iterate; the average of recent iterates beside it; or a mixture of all, with a certificate. A name of
         `tacit.engine.outputs`.
-    needs : frozenset of {"tables", "all agents", "clock", "zero-sum"}
-        What its agents must know beyond their own states, actions and rewards.
+    needs : frozenset of {"tables", "all agents", "clock", "seed", "zero-sum", "common rewards"}
+        What its agents must know beyond their own states, actions and rewards; and the games that it is only made for.
     reward_scale_free : bool
         Whether it learns the same whatever range of rewards it is given.
     averaging : {"stage", "rate"}
@@ -416,15 +416,15 @@ def make_cells(
     """Return the cells, the players among them or beside them, and how kernels find a player.
 
     `player` are the fields that steps may share, `values` those that each has; with `beyond` there is something after
-    the last step.
+    the last step. In play that never resets, what follows a period is a period: its step shares all with itself.
     """
     H, S, N = world.horizon, world.states, world.agents
-    if steps is None:
+    if steps is None and world.discount is None:
         cells = records((H + beyond, S, N), [*player, *values])
         return cells, cells, Each()
     cells = records((H + beyond, S, N), values) if values else records((1, 1, N), [("none", "i8")])
     players = records((1 + beyond, S, N), player)
-    return cells, players, Shared(players, H)
+    return cells, players, Shared(players, H + (world.discount is not None))
 
 
 @generics.generic

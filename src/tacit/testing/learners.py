@@ -121,7 +121,7 @@ def _check_words(name: str, spec: Learner, world: World) -> None:
         value = getattr(info, fact)
         said = f"info.{fact} of {name} must be one of {', '.join(map(str, choices))}"
         require(value in choices, f"{said}; got {brief(value)}")
-    needs = {"tables", "all agents", "clock", "zero-sum"}
+    needs = {"tables", "all agents", "clock", "seed", "zero-sum", "common rewards"}
     require(set(info.needs) <= needs, f"info.needs of {name} must be of {sorted(needs)}; got {brief(info.needs)}")
     for key, value in spec.params(world).items():
         plain = isinstance(value, bool | int | float | str | None) or isinstance(spec, Mixed)

@@ -1,0 +1,152 @@
+"""Q-learners of the literature against transcriptions, step by step; what they refuse, and what they find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import q_learners as oracle
+
+import tacit
+from tacit.core import generics
+from tacit.learners import REGISTRY, World
+from tacit.learners.spec import Scale
+
+ACTIONS = (3, 2)
+STATES, HORIZON, GAMMA = 3, 3, 0.8
+REWARDS = (-1.0, 2.0)
+
+#: What agents know: a finite horizon, play without resets, and stretches whose last state is "over".
+WORLDS = {
+    "horizon": World(STATES, np.array(ACTIONS), HORIZON, REWARDS, Scale(2, STATES, 3, HORIZON, 100)),
+    "endless": World(STATES, np.array(ACTIONS), 1, REWARDS, Scale(2, STATES, 3, 1, 100), discount=GAMMA),
+    "stretches": World(STATES, np.array(ACTIONS), HORIZON, REWARDS, Scale(2, STATES, 3, 3, 100), continues=GAMMA),
+}
+
+
+def distributed(A: int, kind: str) -> Any:
+    more = {"low": REWARDS[0], "epsilon": 0.3, "over": STATES - 1 if kind == "stretches" else -1}
+    return oracle.Distributed(A, HORIZON, 1.0 if kind == "horizon" else GAMMA, resets=kind == "horizon", **more)
+
+
+def plain(make: Any, **more: Any) -> Any:
+    def made(A: int, kind: str) -> Any:
+        return make(A, HORIZON, GAMMA if kind == "endless" else 1.0, resets=kind != "endless", **more)
+
+    return made
+
+
+#: For each learner with parameters: its transcription, and the worlds in which they are compared.
+CASES: dict[str, tuple[str, dict[str, Any], Any]] = {
+    "q-distributed": ("q-distributed", {"exploration": 0.3}, distributed),
+    "q-hysteretic": (
+        "q-hysteretic",
+        {"step": 0.4, "slow": 0.1, "exploration": 0.3},
+        plain(oracle.Hysteretic, alpha=0.4, beta=0.1, temperature=0.0, epsilon=0.3),
+    ),
+    "q-hysteretic lenient": (
+        "q-hysteretic",
+        {"step": 0.4, "leniency": 1.5, "exploration": 0.3},
+        plain(oracle.Hysteretic, alpha=0.4, beta=0.1, temperature=1.5, epsilon=0.3),
+    ),
+    "wolf-phc": (
+        "wolf-phc",
+        {"step": 0.3, "win": 0.05, "lose": 0.15, "exploration": 0.2},
+        plain(oracle.WoLF, alpha=0.3, win=0.05, lose=0.15, epsilon=0.2),
+    ),
+    "wolf-phc falling rates": (
+        "wolf-phc",
+        {"step": 0.3, "win": 0.05, "lose": 0.15, "exploration": 0.2, "step_visits": 20.0, "policy_visits": 40.0},
+        plain(oracle.WoLF, alpha=0.3, win=0.05, lose=0.15, epsilon=0.2, alpha_visits=20.0, delta_visits=40.0),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WORLDS)
+@pytest.mark.parametrize("case", CASES)
+def test_every_step_is_the_transcription_s(case: str, kind: str):
+    """The transcriptions know stretches as a discounted game (q-distributed), or as a finite horizon."""
+    name, params, transcribe = CASES[case]
+    if kind == "stretches":
+        params = {**params, "steps": "shared"} if case == "q-distributed" else params
+    world, rng = WORLDS[kind], np.random.default_rng(7)
+    state = REGISTRY.make(name, **params).init(world)
+    agents = [transcribe(A, kind) for A in ACTIONS]
+    out, s = np.zeros(4), 0
+    for k in range(900):
+        h, s_next = k % world.horizon, int(rng.integers(STATES))
+        for i, agent in enumerate(agents):
+            u, r = rng.random(), float(rng.choice([-1.0, 0.0, 0.5, 2.0]))
+            a = int(generics.act(state, i, h, s, u))
+            assert a == agent.act(0 if kind == "stretches" and case == "q-distributed" else h, s, u), k
+            generics.learn(state, i, h, s, a, r, s_next)
+            agent.learn(h, s, a, r, s_next, u)
+            for there in range(STATES):
+                generics.policy(state, i, h, there, out)
+                step = 0 if kind == "stretches" and case == "q-distributed" else h
+                np.testing.assert_allclose(out[: ACTIONS[i]], agent.policy(step, there), atol=1e-9, err_msg=f"{k}")
+        s = s_next
+
+
+def test_the_average_policy_is_the_mean_of_the_iterates():
+    spec, rng = REGISTRY.make("wolf-phc", win=0.05, lose=0.1), np.random.default_rng(1)
+    state, agent = (
+        spec.init(WORLDS["horizon"]),
+        plain(oracle.WoLF, alpha=0.1, win=0.05, lose=0.1, epsilon=0.05)(3, "horizon"),
+    )
+    out = np.zeros(4)
+    for _ in range(300):
+        u, r, s = rng.random(), rng.random(), int(rng.integers(STATES))
+        a = int(generics.act(state, 0, 1, s, u))
+        generics.learn(state, 0, 1, s, a, r, 0)
+        agent.learn(1, s, a, r, 0, u)
+    generics.average_policy(state, 0, 1, 2, out)
+    np.testing.assert_allclose(out[:3], agent.mean[1, 2], atol=1e-9)
+
+
+def test_distributed_agents_find_the_best_joint_action_of_a_climbing_team():
+    """Around the optimum are the worst rewards; independent learners go elsewhere."""
+    payoff = np.array([[11.0, -30.0, 0.0], [-30.0, 7.0, 6.0], [0.0, 0.0, 5.0]])
+    team = tacit.matrix_game(payoff, payoff)
+    for seed in range(3):
+        assert tacit.learn(team, "q-distributed", episodes=2000, seed=seed, exploration=0.5).values[0] == 11
+
+
+def test_periods_and_stretches_find_the_optimum_of_a_discounted_team():
+    game = tacit.make("good-state", discount=0.9)
+    best = tacit.solve(game, "optimum").values
+    for budget in ({"episodes": 1000}, {"periods": 30_000}):
+        np.testing.assert_allclose(tacit.learn(game, "q-distributed", **budget).values, best)
+
+
+@pytest.mark.parametrize(
+    ("learner", "params", "words"),
+    [
+        ("q-distributed", {}, "equal rewards"),
+        (["q-distributed", "q-independent"], {}, "equal rewards"),
+        ("portfolio", {"members": "q-distributed,q-independent"}, "q-distributed is for teams"),
+        ("q-hysteretic", {"step": 0.1, "slow": 0.2}, "slow"),
+        ("wolf-phc", {"win": 0.1, "lose": 0.05}, "win"),
+        ("q-hysteretic", {"preset": "theory"}, "no published constants"),
+    ],
+)
+def test_what_they_refuse(learner: Any, params: dict[str, Any], words: str):
+    with pytest.raises(tacit.TacitError, match=words):
+        tacit.learn(tacit.make("chicken"), learner, episodes=10, **params)
+
+
+def test_a_zero_sum_learner_is_refused_elsewhere(monkeypatch: pytest.MonkeyPatch):
+    from tacit.learners import Info, QIndependent, check_suits
+
+    monkeypatch.setattr(QIndependent, "info", Info(needs=frozenset({"zero-sum"})))
+    check_suits("it", QIndependent(), tacit.matrix_game([[3.0, 0.0], [1.0, 2.0]], [[1.0, 4.0], [3.0, 2.0]]))
+    three = tacit.make("random-general-sum", agents=3, states=2, horizon=2)
+    for game in (tacit.make("chicken"), three):
+        with pytest.raises(tacit.TacitError, match="sum to a constant"):
+            check_suits("it", QIndependent(), game)
+
+
+def test_the_theory_s_constants_are_the_source_s():
+    run = tacit.learn(tacit.make("chicken"), "wolf-phc", episodes=10, preset="theory", win=1e-5)
+    assert (run.params["step"], run.params["win"], run.params["lose"]) == (0.01, 1e-5, 1e-4)
