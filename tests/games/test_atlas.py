@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.cli.listing import check_entry
+from tacit.cli.listing import check_entry, prove_entry
 from tacit.cli.main import main
+from tacit.evaluation import verify
 from tacit.games.atlas import ENTRIES, read_reached, recommend
 
 QUICK = [name for name, entry in ENTRIES.items() if entry.seconds < 0.5]
@@ -32,6 +33,26 @@ def test_all_quick_figures_agree():
 @pytest.mark.parametrize("name", LONG)
 def test_figures_that_take_longer_agree(name):
     assert differences([name]) == []
+
+
+def check_proofs(name):
+    """Each policy that a figure is of is proven, and near its exact gap; both checkers accept the proof."""
+    entry = ENTRIES[name]
+    for proof in filter(None, prove_entry(entry)):
+        assert verify.check(proof.document)[0] == 0
+        assert proof.bound < 1e-3 * max(1.0, *map(abs, entry.make().reward_range)) or any(
+            f.policy for f in entry.figures
+        )
+
+
+def test_a_figure_is_proven():
+    check_proofs("kuhn-poker")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, entry in ENTRIES.items() if entry.seconds < 60])
+def test_all_exact_figures_are_proven(name):
+    check_proofs(name)
 
 
 def test_a_wrong_figure_is_noticed():

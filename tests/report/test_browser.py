@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from stored_runs import GoingOn
 
+from tacit.evaluation import verify
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store
 from tacit.report import write_report
 from tacit.report.results import Report
@@ -134,3 +135,12 @@ def test_hostile_results_do_nothing(watched: Any, tmp_path: Path) -> None:
     seen.page.keyboard.press("End")  # numbers without a mouse
     assert seen.page.locator(".chart .unseen").first.inner_text().startswith("episode 5: ")
     assert seen.complaints == []
+
+
+def test_a_button_saves_a_proof_that_the_checker_accepts(watched: Any, results: Path, tmp_path: Path) -> None:
+    seen = watched(offline=True, accept_downloads=True)
+    seen.page.goto(write_report(results, tmp_path / "report.html").as_uri())
+    with seen.page.expect_download() as download:
+        seen.page.get_by_role("button", name="save the proof").first.click()
+    download.value.save_as(tmp_path / "proof.json")
+    assert verify.main(str(tmp_path / "proof.json")) == 0

@@ -8,7 +8,7 @@ import numpy as np
 from stored_runs import look
 
 import tacit
-from tacit.evaluation import evaluate
+from tacit.evaluation import evaluate, verify
 from tacit.experiments import store
 from tacit.experiments.spec import game_of
 from tacit.report.policy import _joint, details, policy_document
@@ -21,6 +21,8 @@ def test_details_agree_with_the_oracle(results: Path) -> None:
         exact = evaluate(game, policy, gap=document["kind"])
         np.testing.assert_allclose(document["gaps"]["upper"], exact.gaps)
         np.testing.assert_allclose(document["gaps"]["lower"], exact.gaps)  # a Markov policy: known exactly
+        code, sentence = verify.check(document["proof"])
+        assert (code, sentence.startswith(f"proven: {document['kind']} gap at most")) == (0, True)
         for i, table in enumerate(document["maps"]):
             for s, row in enumerate(table["cells"]):
                 for h, cell in enumerate(row):

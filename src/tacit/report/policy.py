@@ -5,7 +5,8 @@
  "gaps": {"kind", "exact", "values", "upper", "lower"},
  "steps": [h, …], "states": [name, …], "left_out": states that are not shown,
  "maps": [{"agent", "actions": [name, …], "cells": [[[probability of each action] or null, …], …]}],
- "reach": [[probability], …], "deviations": [{"agent", "step", …}] or null, "episodes": [{"steps": […], "returns"}]}
+ "reach": [[probability], …], "deviations": [{"agent", "step", …}] or null, "episodes": [{"steps": […], "returns"}],
+ "proof": docs/proof-json.md or null}
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tacit.core import streams
 from tacit.core.display import cell_text, exact
 from tacit.core.errors import TacitError, sentence
 from tacit.environments.play import play, unroll
-from tacit.evaluation import Evaluation, behaviour, evaluate
+from tacit.evaluation import Evaluation, behaviour, evaluate, prove
 from tacit.evaluation.behaviour import Behaviour, joint_actions
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.gaps import APART, check_cost, deviation_table, lower_bounds, seconds_to_evaluate
@@ -40,6 +41,8 @@ AGENTS, ACTIONS, STATES, STEPS, DEVIATIONS, EPISODES, LENGTH = 8, 12, 40, 40, 40
 
 #: Places, pairs of step and state, up to which joint distributions are shown.
 PLACES = 6
+#: Steps × states × joint actions up to which a page holds the proof of a policy's gap, some 200 kB.
+PROVEN = 2000
 #: Joint actions of more than two agents that are listed.
 LISTED = 24
 
@@ -97,8 +100,15 @@ def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) ->
         "maps": [_map(game, play, i, steps, states) for i in range(min(game.agents, AGENTS))],
         "joint": _joint(game, play, steps, states),
         "deviations": _deviations(game, policy, evaluation),
+        "proof": _proof(game, policy, evaluation.kind),
         "episodes": _episodes(game, policy),
     }
+
+
+def _proof(game: ExactGame, policy: Any, kind: str) -> dict[str, Any] | None:
+    """Return a proof of the gap of a Markov policy as a document, where it is small."""
+    rows = game.horizon * game.states * game.joint_actions
+    return prove(game, policy, gap=kind).document if isinstance(policy, MarkovPolicy) and rows <= PROVEN else None
 
 
 def _words(policy: Any) -> str:

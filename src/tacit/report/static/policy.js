@@ -6,8 +6,18 @@ tacit.policy = function (policy) {
     tacit.el("p", { class: "note" }, [policy.which, policy.policy].filter(Boolean).join(" ")),
     policy.game ? tacit.oneShot(policy.game) : null,
     tacit.el("div", { class: "halves" },
-      tacit.el("div", {}, tacit.bounds(policy.gaps), tacit.heat(policy)),
+      tacit.el("div", {}, tacit.bounds(policy.gaps), policy.proof ? tacit.proof(policy.proof) : null, tacit.heat(policy)),
       tacit.el("div", {}, policy.episodes.length ? tacit.episodes(policy) : null, tacit.deviations(policy))));
+};
+
+// A button that saves the proof of the gap, which `tacit verify` or verify.py alone checks.
+tacit.proof = function (proof) {
+  const button = tacit.el("button", { type: "button" }, "save the proof");
+  button.addEventListener("click", () => {
+    const link = tacit.el("a", { href: URL.createObjectURL(new Blob([JSON.stringify(proof)], { type: "application/json" })), download: "proof.json" });
+    link.click();
+  });
+  return tacit.el("p", { class: "note" }, `Proven: ${proof.kind} gap at most ${Math.max(...proof.agents.map((agent) => agent.bound))}. `, button);
 };
 
 tacit.oneShot = (game) => tacit.el("section", {}, tacit.el("h4", {}, "The game"),
