@@ -31,7 +31,6 @@ def draw_all(rows: Rows, numbers: dict[str, dict[str, Any]], out: Path) -> None:
     sessions = rows["baseline"]
     draw("gap", (5.4, 3.8), 1, lambda ax: draw_gap(ax, sessions))
     draw("impulse", (8.4, 3.4), 2, lambda *axes: draw_impulse(axes, sessions))
-    draw("visits", (5.4, 3.4), 1, lambda ax: draw_visits(ax, sessions))
     grid = {tuple(map(float, name.split("-", 2)[1:])): one for name, one in numbers.items() if name.startswith("grid-")}
     if grid:
         draw("grid", (9.6, 3.4), 2, lambda *axes: draw_grid(axes, grid))
@@ -56,7 +55,7 @@ def draw_gap(ax: Any, sessions: list[dict[str, Any]]) -> None:
     ax.set(xlabel="profit gain Δ", ylabel="gain of a best response on the path\nin units of (π_M − π_N)/(1 − δ)")
     ax.set_ylim(bottom=-0.03)
     ax.set_title(f"{len(sessions):,} sessions, a dot each", loc="left")
-    ax.legend(loc="upper left", fontsize=8)
+    ax.legend(loc="lower left", fontsize=8, bbox_to_anchor=(0, 0.1))
 
 
 def draw_impulse(axes: Any, sessions: list[dict[str, Any]]) -> None:
@@ -72,24 +71,10 @@ def draw_impulse(axes: Any, sessions: list[dict[str, Any]]) -> None:
                 ax.plot(periods, printed, "x", color=COLORS["black"], ms=4, label="paper")
         ax.axhline(NASH, color=COLORS["black"], lw=1, ls=":")
         ax.axhline(MONOPOLY, color=COLORS["black"], lw=1, ls=":")
-        ax.set(xlabel="period (deviation in period 1)", ylabel="price", title=title)
+        ax.set(xlabel="period (deviation in period 1)", ylabel="price", xticks=range(0, len(periods), 5))
+        ax.set_title(title, fontsize=10)
         handles = dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
         ax.legend(handles.values(), handles.keys(), loc="center right", fontsize=8)
-
-
-def draw_visits(ax: Any, sessions: list[dict[str, Any]]) -> None:
-    """How often the states were visited that a best responder goes through, over what it gains."""
-    gap = [row["path_gap"] for row in sessions]
-    ax.semilogy(
-        gap, [max(row["response_visits"], 1) for row in sessions], "o", color=COLORS["green"], ms=3, alpha=0.5, mew=0
-    )
-    on_path = np.median([row["visits_path"] * row["periods"] / row["cycle"] for row in sessions])
-    ax.axhline(on_path, color=COLORS["blue"], lw=1)
-    ax.annotate(
-        "a state of the cycle, median", (0.98, on_path), xycoords=("axes fraction", "data"), ha="right", va="bottom"
-    )
-    ax.set(xlabel="gain of a best response on the path", ylabel="visits while learning")
-    ax.set_title("states that the best responder goes through, median", loc="left", fontsize=10)
 
 
 def draw_grid(axes: Any, grid: dict[tuple[float, ...], dict[str, Any]]) -> None:

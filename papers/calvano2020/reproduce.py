@@ -32,6 +32,10 @@ RATES, DECAYS = (0.025, 0.075, 0.125, 0.175, 0.25), (1e-6, 2.5e-6, 5e-6, 1e-5, 2
 DISCOUNTS = (0.0, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.99)
 COSTS = (0.875, 0.75, 0.625, 0.5, 0.25)
 
+#: The market and the learner of Klein (2021): one good, firms that move in turn, Q from 0, half a million periods.
+KLEIN = {"demand": "bertrand", "timing": "sequential", "costs": 0.0, "qualities": 1.0, "limits": [0.0, 1.0]}
+SEQUENTIAL = {"step": 0.3, "exploration": 1.0, "decay": 6 * math.log(10) / 500_000}
+
 
 def constant_q(q: float) -> dict[str, Any]:
     """Return the learner whose first Q is the same everywhere."""
@@ -48,28 +52,29 @@ def list_settings() -> list[Setting]:
     """Return all experiments."""
     settings = [Setting("baseline", 1000)]
     settings += [
-        Setting(f"grid-{rate:g}-{decay:g}", 20, {}, with_params(step=rate, decay=decay))
+        Setting(f"grid-{rate:g}-{decay:g}", 15, {}, with_params(step=rate, decay=decay))
         for rate in RATES
         for decay in DECAYS
     ]
-    settings += [Setting(f"cost-{cost:g}", 100, {"costs": [1.0, cost]}) for cost in COSTS]
-    settings += [Setting(f"discount-{delta:g}", 50, {"discount": delta}) for delta in DISCOUNTS]
+    settings += [Setting(f"cost-{cost:g}", 60, {"costs": [1.0, cost]}) for cost in COSTS]
+    settings += [Setting(f"discount-{delta:g}", 40, {"discount": delta}) for delta in DISCOUNTS]
     memoryless = with_params(step=0.25, decay=1e-3)
     settings += [Setting("memoryless", 200, {"memory": 0, "discount": 0.0}, memoryless)]
-    settings += [Setting(f"mu-{mu:g}", 50, {"mu": mu}) for mu in (0.5, 0.1, 0.05)]
+    settings += [Setting(f"mu-{mu:g}", 40, {"mu": mu}) for mu in (0.5, 0.1, 0.05)]
     settings += [
-        Setting("quality-2.5", 50, {"qualities": [2.0, 2.5]}),
-        Setting("wide-grid", 50, {"margin": 0.5}),
-        Setting("prices-7", 50, {"prices": 7}),
-        Setting("prices-30", 20, {"prices": 30}),
-        Setting("first-q-5", 50, {}, constant_q(5.0)),
-        Setting("first-q-10", 50, {}, {**constant_q(10.0), "exploration": 0.0}),
-        Setting("boltzmann", 50, {}, with_params(step=0.05, temperature=1000.0, decay=-math.log(0.999961))),
-        Setting("slow-rival", 50, {}, [BASELINE, with_params(step=0.05)]),
-        Setting("curious-rival", 50, {}, [BASELINE, with_params(decay=2e-6)]),
-        Setting("restless", 50, {}, with_params(decay=0.0, exploration=0.01), 4_000_000, None),
-        Setting("blind", 50, {"memory": 0}),
-        Setting("three-firms", 10, {"firms": 3}, most=100_000_000, exact=False),
+        Setting("quality-2.5", 40, {"qualities": [2.0, 2.5]}),
+        Setting("wide-grid", 40, {"margin": 0.5}),
+        Setting("prices-7", 40, {"prices": 7}),
+        Setting("prices-30", 10, {"prices": 30}),
+        Setting("first-q-5", 40, {}, constant_q(5.0)),
+        Setting("first-q-10", 40, {}, {**constant_q(10.0), "exploration": 0.0}),
+        Setting("boltzmann", 40, {}, with_params(step=0.05, temperature=1000.0, decay=-math.log(0.999961))),
+        Setting("slow-rival", 40, {}, [BASELINE, with_params(step=0.05)]),
+        Setting("curious-rival", 40, {}, [BASELINE, with_params(decay=2e-6)]),
+        Setting("restless", 40, {}, with_params(decay=0.0, exploration=0.01), 4_000_000, None),
+        Setting("blind", 40, {"memory": 0}),
+        *(Setting(f"klein-{k}", 100, {**KLEIN, "prices": k + 1}, SEQUENTIAL, 500_000, None) for k in (6, 12, 24)),
+        Setting("three-firms", 5, {"firms": 3}, most=100_000_000, exact=False),
     ]
     return settings
 

@@ -69,7 +69,10 @@ def measure(game: Any, run: Any, *, exact: bool = True) -> dict[str, Any]:
     strategies = np.stack([probs[0].argmax(axis=1) for probs in policy.probs])
     cycle = follow(game, policy, start=run.place).cycle
     unit = float((game.market.monopoly_profits - game.market.nash_profits).mean()) / (1 - game.discount)
-    checked = check(game.rewards[(slice(None), 0, 0)], strategies, game.discount, cycle.states)
+    if game.timing == "sequential":
+        checked = ask_tacit(game, policy, cycle)
+    else:
+        checked = check(game.rewards[(slice(None), 0, 0)], strategies, game.discount, cycle.states)
     row: dict[str, Any] = {
         "profit_gain": game.market.profit_gain(cycle.rewards),
         "profits": cycle.rewards.mean(axis=0).tolist(),
@@ -80,8 +83,8 @@ def measure(game: Any, run: Any, *, exact: bool = True) -> dict[str, Any]:
         "one_shot_unprofitable": checked["one_shot_unprofitable"],
         "path_gap": checked["path_gap"] / unit,
         "subgame_gap": checked["subgame_gap"] / unit,
-        "loss_on_path": checked["loss_on_path"],
-        "returns": checked["returns"],
+        "loss_on_path": checked.get("loss_on_path"),
+        "returns": checked.get("returns"),
         "visits_path": float(run.visits[cycle.states].sum() / run.episodes),
         "visits_other": float(np.median(np.delete(run.visits, cycle.states))),
     }
@@ -92,14 +95,17 @@ def measure(game: Any, run: Any, *, exact: bool = True) -> dict[str, Any]:
         small = impulse_response(game, policy, cycle, checked["worth"], cut=7)
         row |= {"small_deviator": small["deviator"], "small_rival": small["rival"]}
     if exact:
-        gains = path_gains(game, policy, cycle)
-        row["disagreement"] = max(
-            abs(gains.gap - checked["path_gap"]),
-            abs(gains.subgame_gap - checked["subgame_gap"]),
-            abs(gains.one_shot_unprofitable - checked["one_shot_unprofitable"]),
-        )
-        row |= best_response(game, policy, cycle, gains, run.visits)
+        asked = ask_tacit(game, policy, cycle)
+        row["disagreement"] = max(abs(asked[name] - checked[name]) for name in asked)
+        row |= best_response(game, policy, cycle, path_gains(game, policy, cycle), run.visits)
     return row
+
+
+def ask_tacit(game: Any, policy: Any, cycle: Any) -> dict[str, Any]:
+    """Return the gaps that tacit's oracle computes."""
+    gains = path_gains(game, policy, cycle)
+    names = ("one_shot_unprofitable", "subgame_gap")
+    return {"path_gap": gains.gap, **{name: getattr(gains, name) for name in names}}
 
 
 def check(profits: np.ndarray, strategies: np.ndarray, delta: float, cycle: np.ndarray) -> dict[str, Any]:
