@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
 os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE.parent / "src"), os.environ.get("PYTHONPATH", "")])  # of notebooks
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])  # for `!tacit`
+os.environ.setdefault("TACIT_PROGRESS", "0")  # no line that moves on a page
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # a word less on stderr of every notebook
 
 # notebooks start as on a new account, and without the kernel's warning about its own loopback sockets

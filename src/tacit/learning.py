@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -12,13 +13,14 @@ from tacit.core.errors import TacitError, brief
 from tacit.engine import outputs
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.drive import Engine, Output, conduct
-from tacit.engine.events import Compiling, Watcher, log_event, show, to_all
+from tacit.engine.events import Compiling, ProgressLine, Watcher, log_event, show, show_progress, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
 from tacit.engine.run import Run
 from tacit.environments.adapters import GameAdapter, WrappedEnv, environment, is_environment, missing, name_of, wrap
 from tacit.environments.engine import EnvironmentEngine, learn_in_environment
 from tacit.environments.episodes import Bounds
+from tacit.environments.pettingzoo import NamedEnvironment, game_by_name
 from tacit.games.exact import ExactGame, check_exact, check_playable
 from tacit.games.gymnasium import read_table
 from tacit.games.protocol import Game, is_game
@@ -48,7 +50,7 @@ def learn(
     prefer: str | int | None = None,
     periods: int | None = None,
     still: int | None = None,
-    progress: Watcher | None = None,
+    progress: Watcher | bool | None = None,
     checkpoint: Checkpoint | None = None,
     **params: Any,
 ) -> Run:
@@ -56,12 +58,13 @@ def learn(
 
     Parameters
     ----------
-    game : TabularGame, CountGame, FunctionGame, another game with kernels, a `ParallelEnv`, or a Gymnasium environment
+    game : TabularGame, CountGame, FunctionGame, a game with kernels, a `ParallelEnv`, a Gymnasium environment, or str
         Agents of a game learn in the compiled loop, and with tables the result is certified. A game without
         tables is an object as `tacit.kernels.Game` describes it. In an environment each agent learns on its own from
         its own observations and rewards. Without tables each agent's own bound stands in for the certificate. Gymnasium
         environments that carry their transition table (FrozenLake, Taxi, CliffWalking) are games with tables. Options
-        come with the environment: `tacit.from_pettingzoo(env, encode=…, horizon=…, reward_range=…)`.
+        come with the environment: `tacit.from_pettingzoo(env, encode=…, horizon=…, reward_range=…)`. A name is as on
+        the command line: "good-state", "gymnasium:FrozenLake-v1", "pettingzoo:module.path", "game.npz".
     learner : str, learner object, Python class, or a list of those, one for each agent
         If not given, `portfolio` in games with joint tables of at most 1024 joint actions, `model-central` where there
         is one agent only, elsewhere and where parameters are given `adaptive-v-cce`; they have nothing to set. A name
@@ -100,9 +103,10 @@ def learn(
         periods where it otherwise counts episodes; `run.place` and `run.visits` say where it was.
     still : int, optional
         Stop when no agent's greedy policy has changed for so many periods.
-    progress : callable, optional
+    progress : callable or bool, optional
         Called with every event of the run: `Started`, `Advanced(done, total)`, `Measured(row)` with the reward and
-        the gap, `Noted(text)`, `Compiling(text)` and `Finished`, all of `tacit.engine.events`.
+        the gap, `Noted(text)`, `Compiling(text)` and `Finished`, all of `tacit.engine.events`. If not given, a line on
+        stderr shows how far the run is, in terminals and notebooks; True shows it anywhere, False nowhere.
     checkpoint : Checkpoint, optional
         Where to keep the state of the run, and to resume from if it is there. It never changes a result.
     preset : {"paper", "theory"}, optional
@@ -133,8 +137,10 @@ def learn(
     options = Options(episodes, seed, points, keep, certify, gap, seconds, visits_per_stage, prefer, periods, still)
     if isinstance(params.get("start"), Run):
         params["start"] = params["start"].last
-    watch = to_all(show, progress)
-    run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint)
+    shown = show_progress() if progress is None else progress is True
+    with ProgressLine() if shown else contextlib.nullcontext() as line:
+        watch = to_all(line, show, None if isinstance(progress, bool) else progress)
+        run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint)
     for note in run.warnings:
         warnings.warn(note, stacklevel=2)
     return run
@@ -185,6 +191,10 @@ def _check_endless(game: Game, name: str, learner: Learner) -> TabularGame:
 
 def _take_game(game: Any) -> Game | WrappedEnv:
     """Return a game, that of an environment with a transition table, or an environment with its options."""
+    if isinstance(game, str):
+        game = game_by_name(game, {})
+    if isinstance(game, NamedEnvironment):
+        game = game.make(game.params)
     if not is_game(game) and is_environment(game):
         table = None if isinstance(game, WrappedEnv) else read_table(game)
         return wrap(game) if table is None else table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.engine import Advanced, Event, Finished, Measured, Noted, Started
+from tacit.engine import Advanced, Event, Finished, Measured, Noted, Started, events
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.events import Scouted
 
@@ -23,7 +24,7 @@ ENGINES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def run_with(progress: Callable[[Event], None] | None, engine: str, **more: Any) -> tacit.Run:
+def run_with(progress: Callable[[Event], None] | bool | None, engine: str, **more: Any) -> tacit.Run:
     learner, params, options = ENGINES[engine]
     game = tacit.make("good-state", horizon=3)
     return tacit.learn(game, learner, episodes=100, points=4, seed=2, progress=progress, **params, **options, **more)
@@ -173,3 +174,26 @@ def test_watching_changes_nothing():
     watched, alone = run_with(seen.append, "fused"), run_with(None, "fused")
     assert watched.curve.tobytes() == alone.curve.tobytes()
     assert watched.policy.stored.tobytes() == alone.policy.stored.tobytes()
+
+
+def test_the_line_says_how_far_the_run_is_and_is_gone_in_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(events, "_BETWEEN", 0.0)
+    quiet = run_with(None, "exact")
+    run_with(False, "exact")
+    assert capsys.readouterr().err == ""  # which is no terminal
+    shown = run_with(True, "exact")
+    states = capsys.readouterr().err.split("\r")
+    assert any("good-state | npg  50 %" in state and "reward" in state for state in states)
+    assert states[-2].strip() == states[-1] == ""
+    np.testing.assert_array_equal(shown.curve, quiet.curve)
+
+
+def test_a_terminal_sees_the_line_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("TACIT_PROGRESS", raising=False)
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert events.show_progress()
+    monkeypatch.setenv("TACIT_PROGRESS", "0")
+    assert not events.show_progress()

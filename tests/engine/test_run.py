@@ -29,3 +29,17 @@ def test_print_says_one_fact_a_line():
     assert [fact[2:13].strip() for fact in facts] == ["Nash gap", "values", "policy", "selected", "time"]
     assert f"(uniform policy: {run.uniform_gap:.4g})" in facts[0]
     assert f"{100 * run.of_optimum:.3g} % of the optimum" in facts[1]
+
+
+def test_another_name_of_a_candidate_is_answered_with_those_that_there_are():
+    run = tacit.learn("chicken", "npg", episodes=10)
+    assert run.candidates["last"].policy is run.last
+    with pytest.raises(KeyError, match="no candidate 'lst'; this run has last"):
+        run.candidates["lst"]
+
+
+def test_the_curve_is_a_frame():
+    run = tacit.learn("chicken", "npg", episodes=10, points=5)
+    frame = run.to_frame()
+    assert frame.index.tolist() == run.curve["episode"].tolist()
+    assert frame["gap"].tolist() == run.curve["gap"].tolist()

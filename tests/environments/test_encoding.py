@@ -205,3 +205,37 @@ def test_vectors_for_networks():
     seen = {"at": [0.5, -1], "level": [3], "pair": (2, [1, 2]), "switches": [0, 1]}
     pair = [0, 1, 0, 0, 1, 2, 0, 1, 0, 0, 1]  # a unit vector; two numbers, and a unit vector of each
     assert Vector(LAB, "agent 0")(seen).tolist() == [0.5, -1, 3, *pair, 0, 1]
+
+
+class Unplayed(gymnasium.Env):  # type: ignore[misc]
+    action_space = spaces.Discrete(2)
+
+    def __init__(self, space: Any, resets: int = 0) -> None:
+        self.observation_space, self._resets = space, resets
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        assert self._resets
+        self._resets -= 1
+        return self.observation_space.low + 0.25, {}
+
+    def step(self, action: Any) -> Any:
+        raise AssertionError("played")
+
+
+@pytest.mark.parametrize("bins", [None, [2, 2], [[1.0, 0.0], 2, 2], [2, 2, 0]])
+def test_spaces_and_bins_are_checked_before_the_first_episode(bins: Any):
+    env = Unplayed(spaces.Box(-np.inf, np.inf, (3,)))
+    encode = None if bins is None else tacit.Bins(bins)
+    with pytest.raises(tacit.TacitError, match=r"small finite space|entries|ascend|at least 1"):
+        tacit.learn(tacit.from_pettingzoo(env, encode=encode), episodes=5)
+
+
+def test_floats_are_refused_at_the_first_observation():
+    with pytest.raises(tacit.TacitError, match="small finite space"):
+        tacit.learn(Unplayed(spaces.Box(-1.0, 1.0, (2,)), resets=1), episodes=5)
+
+
+def test_names_are_those_of_the_command_line():
+    assert tacit.learn("gymnasium:FrozenLake-v1", episodes=5).game.name == "FrozenLake-v1"
+    with pytest.raises(tacit.TacitError, match="small finite space"):
+        tacit.learn("gymnasium:CartPole-v1", episodes=5)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tacit.core import check
 from tacit.core.errors import TacitError, brief
 
 #: One row of a curve: episode, reward, value, gap and more, by name; numbers, but for the word of `ended`.
@@ -161,6 +165,65 @@ def show(event: Event) -> None:
     """Write what was guessed before learning where people see it: a warning of the logger "tacit", on stderr."""
     if isinstance(event, Scouted):
         log.warning("%s", event.text)
+
+
+def show_progress() -> bool:
+    """Return whether a terminal or a notebook shows stderr as it is written; TACIT_PROGRESS=0 says that none does."""
+    watched = "ipykernel" in sys.modules or bool(getattr(sys.stderr, "isatty", bool)())
+    return watched and os.environ.get("TACIT_PROGRESS") != "0"
+
+
+#: Seconds between two states of the line, before the first too: short runs show none.
+_BETWEEN = 0.5
+
+
+class ProgressLine:
+    """Shows on one line of stderr how far a run is, and takes the line away in the end.
+
+    Examples
+    --------
+    >>> from tacit.engine.events import ProgressLine, Started
+    >>> with ProgressLine() as line:
+    ...     line(Started("chicken", "npg", seed=0, episodes=10))
+    """
+
+    def __enter__(self) -> ProgressLine:
+        self._began = self._last = time.monotonic()
+        self._name, self._rest, self._width, self._first = "", "", 0, 0
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._write("")
+
+    def __call__(self, event: Event) -> None:
+        """Show an event."""
+        match event:
+            case Started():
+                self._name, self._first = f"{event.game} | {event.learner}", event.done
+                self._began = time.monotonic()
+            case Measured(row):
+                gap = row.get("gap", float("nan"))
+                self._rest = f"reward {row['reward']:.4g}" + (f", gap {gap:.3g}" if gap == gap else "")
+            case Advanced(done, total) if time.monotonic() - self._last >= _BETWEEN and done > self._first:
+                self._last = time.monotonic()
+                share = "" if total >= check.EPISODES else f" {100 * done / total:3.0f} %"
+                left = (self._last - self._began) * (total - done) / (done - self._first)
+                time_left = "" if total >= check.EPISODES else f"{left:.0f} s left"
+                facts = filter(None, [f"{done:,} episodes", self._rest, time_left])
+                self._write(f"{self._name}{share}  {', '.join(facts)}")
+            case Compiling(text):
+                self._write(text)
+            case Scouted() | Noted():  # which others write
+                self._write("")
+            case Finished(done):
+                self._write(f"{self._name}  {done:,} episodes, measuring")
+
+    def _write(self, text: str) -> None:
+        """Write over the line."""
+        if text or self._width:
+            sys.stderr.write(f"\r{text[:110]:<{self._width}}" + ("" if text else "\r"))
+            sys.stderr.flush()
+            self._width = min(len(text), 110)
 
 
 def to_all(*watchers: Watcher | None) -> Watcher:

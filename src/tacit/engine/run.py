@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from tacit.core import check, hooks
 from tacit.core.display import Document, Table, few_numbers
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, brief
+from tacit.core.registry import require
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation import deviation_table, solve, uniform_gap
 from tacit.evaluation.gaps import evaluate_returned
@@ -192,6 +193,13 @@ class Candidate:
         if self._policy is None:
             raise TacitError("this run kept no record (keep=False), so it has no certified policy")
         return self._policy
+
+
+class Candidates(dict[str, Candidate]):
+    """The candidates of a run by name; another name is answered with those that there are."""
+
+    def __missing__(self, name: object) -> Candidate:
+        raise KeyError(f"no candidate {brief(name)}; this run has {', '.join(self)}")
 
 
 def _evaluate(policy: MarkovPolicy, tables: ExactGame | None, kind: str) -> tuple[Gaps, FloatArray | None]:
@@ -453,7 +461,7 @@ class Run:
     visits: IntArray | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "candidates", dict(self.candidates))
+        object.__setattr__(self, "candidates", Candidates(self.candidates))
         for policy in (self.last, self.sampled, *(one._policy for one in self.candidates.values())):
             if policy is not None:
                 policy.game = self.game  # for people: names, and what is reached
@@ -508,6 +516,16 @@ class Run:
         """
         look = {"scale": scale, "title": title, "size": size}
         return hooks.call("plot_run", self, ax=ax, columns=columns, agents=agents, **look)
+
+    def to_frame(self) -> Any:
+        """Return the curve as a pandas DataFrame, a row for each measurement, by episode.
+
+        >>> import tacit
+        >>> run = tacit.learn(tacit.make("chicken"), "npg", episodes=20, points=4)
+        >>> run.to_frame().index.tolist()
+        [5, 10, 15, 20]
+        """
+        return require("pandas", "pandas").DataFrame(self.curve).set_index("episode")
 
     def prove(self) -> Proof:
         """Prove the gap of the run's Markov policy, once; from then on `print(run)` says what was proven.

@@ -147,6 +147,9 @@ def fit(encode_or_bins: Any, environment: Environment, *, horizon: int | None, s
     if not isinstance(encode, Bins):
         return [encode] * len(environment.spaces)
     first = [environment.spaces.index(space) for space in environment.spaces]  # the first agent with this space
+    for space in environment.spaces:
+        for leaf in () if kind(space) == "Anything" else _leaves(space, encode.count):
+            _cell(leaf, (0.0, 1.0))  # raises where an entry is wrong, before any episode
     scouted: dict[int, tuple[FloatArray, FloatArray]] = {}
     if scouts(encode, environment):
         scouted = _scout_ends(environment, first, horizon or stated_horizon(environment.source), seed)

@@ -482,10 +482,11 @@ def learn_in_environment(
         raise TacitError(f"visits_per_stage is for games; leave it out for the environment {name_of(env)}")
     if "tables" in learner.info.needs:
         raise TacitError(f"{name} needs the game's tables; {name_of(env)} has none")
+    observing = [getattr(learner.seat(i), "observes", False) for i in range(len(adapter.names))]
+    if wrapped.encode is None:
+        check_spaces(adapter, observing, options.seed)
     encodes = fit(wrapped.encode, adapter, horizon=wrapped.horizon, seed=options.seed)
-    for i in range(len(encodes)):
-        if getattr(learner.seat(i), "observes", False):
-            encodes[i] = see_nothing
+    encodes = [see_nothing if one else encode for one, encode in zip(observing, encodes, strict=True)]
     bounds = episode_bounds(adapter, horizon=wrapped.horizon, reward_range=wrapped.reward_range, seed=options.seed)
     if scouts(wrapped.encode, adapter):
         bounds = replace(bounds, notes=(*bounds.notes, SCOUTED))
@@ -520,6 +521,14 @@ def learn_in_environment(
     for note in compared.notes[len(run.notes) :]:
         watch(Noted(note))
     return compared
+
+
+def check_spaces(adapter: Environment, observing: Sequence[bool], seed: int) -> None:
+    """Raise before any episode where agents observe what no table can number."""
+    each = numberings(adapter, [see_nothing if one else None for one in observing], early=False)
+    if any(getattr(space, "dtype", None) in (np.float32, np.float64) for space in adapter.spaces):
+        for observations, shown in zip(each, adapter.reset(seed), strict=True):
+            observations.key(shown)  # floats that are no whole numbers
 
 
 def _return_objects(run: Run, engine: EnvironmentEngine) -> Run:

@@ -39,11 +39,10 @@ from tacit._version import __version__
 from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import Registry
-from tacit.environments.adapters import environment, is_environment
-from tacit.environments.pettingzoo import NO_TABLES, PREFIX, NamedEnvironment, is_played, name_environment
+from tacit.environments.adapters import environment
+from tacit.environments.pettingzoo import NO_TABLES, NamedEnvironment, game_by_name
 from tacit.experiments import toml
 from tacit.games.exact import ExactGame, check_exact
-from tacit.games.protocol import is_game
 from tacit.learners import DEFAULT, REGISTRY, default_for, resolve, with_preset
 from tacit.options import FIELDS, HasOptions, Options
 
@@ -419,12 +418,7 @@ def make_game(spec: GameSpec) -> ExactGame | NamedEnvironment:
     """Make the game that a name means, or name an environment."""
     if spec.game is not None:
         return spec.game  # type: ignore[no-any-return]
-    if spec.name.startswith(PREFIX) or is_played(spec.name, spec.params):
-        return name_environment(spec.name, **spec.params)
-    game: Any = games.from_name_or_file(spec.name, **spec.params)
-    if not is_game(game) and is_environment(game):  # that a script registers
-        return name_environment(spec.name, **spec.params)
-    return game  # type: ignore[no-any-return]
+    return game_by_name(spec.name, spec.params)  # type: ignore[no-any-return]
 
 
 def default_learner(spec: GameSpec, params: Mapping[str, Any]) -> str:
