@@ -50,3 +50,10 @@ def distributions(learner, horizon, states, recent, out):
                     average_policy(learner, i, h, s, out[i, h, s])
                 else:
                     policy(learner, i, h, s, out[i, h, s])
+
+
+def add_rows(sums, returns):
+    """Add the rows of `returns` to `sums`, one after the other."""
+    for k in range(len(returns)):
+        for i in range(len(sums)):
+            sums[i] += returns[k, i]
