@@ -402,6 +402,18 @@ def test_a_hostile_file_gets_one_sentence(tmp_path: Path, name: str, monkeypatch
     assert (code, out, err.count("\n"), err.isascii()) == (2, "", 1, True)
 
 
+def test_long_integers_are_the_nearest_doubles(tmp_path: Path):
+    """2⁵³ + 1 is no double: read as an integer, it would be above the double that it stands for."""
+    text = json.dumps(at(small(), "agents", 0, "high", value=[[2.0**53]])).replace(
+        '"bound": 0.0', '"bound": 9007199254740991'
+    )
+    for high, code in (("9007199254740991", 0), ("9007199254740993", 1), ("9999999999999999", 1)):
+        (tmp_path / "proof.json").write_text(text.replace("9007199254740992.0", high))
+        assert run_main(tmp_path / "proof.json")[0] == code
+    (tmp_path / "proof.json").write_text(text.replace("9007199254740992.0", "9007199254740993").replace("0991", "0992"))
+    assert run_main(tmp_path / "proof.json")[0] == 0
+
+
 def test_a_file_that_is_not_there_gets_one_sentence(tmp_path: Path):
     assert run_main(tmp_path / "none.json")[0] == run_main(tmp_path)[0] == 2
 

@@ -6,6 +6,7 @@ import argparse
 
 from tacit.cli import options
 from tacit.core import files
+from tacit.core.errors import TacitError
 from tacit.evaluation import prove, verify
 from tacit.evaluation.values import KINDS
 
@@ -33,7 +34,10 @@ def run_prove(args: argparse.Namespace) -> int:
     if place.is_dir():
         from tacit.experiments import store  # imports the compiler
 
-        policy = store.load_policy(store.directories(place)[0])
+        runs = store.directories(place)
+        if len(runs) > 1:
+            raise TacitError(f"POLICY must be of one run; {place} holds {len(runs)}")
+        policy = store.load_policy(runs[0])
     else:
         policy = policies.load(place)
     proof = prove(game, policy, gap=args.gap)

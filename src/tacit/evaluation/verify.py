@@ -126,7 +126,7 @@ def check(document: Any) -> tuple[int, str]:
     for i, agent in enumerate(agents):
         apart = [w * (_fixed(agent["high"][0][s]) - _fixed(agent["low"][0][s])) for s, w in game.initial[0].items()]
         if _fixed(bounds[i]) * game.initial[1] < sum(apart):
-            return 1, f"not proven: at step 0, the bound of agent {i} is below the sum of initial·(high − low)"
+            return 1, f"not proven: at step 0, the bound of agent {i} is below the sum of initial * (high - low)"
     return 0, f"proven: {game.kind} gap at most {max(bounds)}, by agent {bounds[:8]}, in a game of {game.states} states"
 
 
@@ -138,7 +138,7 @@ def main(*paths: str) -> int:
         fits = len(text) <= MOST_BYTES and text.count(b"[") + text.count(b"{") <= MOST_LISTS
         _need(fits, f"text must have at most {MOST_BYTES} bytes and {MOST_LISTS} lists", len(text))
         unique: Any = lambda pairs: dict(_need(len(dict(pairs)) == len(pairs), "keys must differ", pairs))
-        integer: Any = lambda digits: int(digits) if len(digits) < 17 else float(digits)
+        integer: Any = lambda digits: int(digits) if len(digits) < 16 else float(digits)
         code, sentence = check(json.loads(text.decode(), object_pairs_hook=unique, parse_int=integer))
     except Exception as error:  # whatever is wrong with it
         code, sentence = 2, f"not a proof: {type(error).__name__}, {ascii(str(error))[1:-1][:200]}"
