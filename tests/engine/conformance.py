@@ -70,6 +70,8 @@ BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
 PUBLISHED: dict[str, tuple[str, dict[str, Any]]] = {
     "q-distributed": ("q-distributed", {}),
     "q-hysteretic": ("q-hysteretic", {"leniency": 50.0}),
+    "q-phases": ("q-phases", {"phase": 7, "aspiration": 3}),
+    "q-smoothed": ("q-smoothed", {}),
     "wolf-phc": ("wolf-phc", {}),
 }
 

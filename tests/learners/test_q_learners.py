@@ -10,7 +10,10 @@ import q_learners as oracle
 
 import tacit
 from tacit.core import generics
+from tacit.engine.fused import FusedEngine
+from tacit.evaluation import uniform_gap
 from tacit.learners import REGISTRY, World
+from tacit.learners.q_phases import hash_uniform
 from tacit.learners.spec import Scale
 
 ACTIONS = (3, 2)
@@ -37,6 +40,18 @@ def plain(make: Any, **more: Any) -> Any:
     return made
 
 
+def smoothed(**more: Any) -> Any:
+    def made(A: int, kind: str) -> Any:
+        over = STATES - 1 if kind == "stretches" else -1
+        return plain(oracle.Smoothed, over=over, tau=0.1 * (REWARDS[1] - REWARDS[0]), **more)(A, kind)
+
+    return made
+
+
+def phases(**more: Any) -> Any:
+    return plain(oracle.Phases, S=STATES, T=5, rho=0.4, inertia=0.3, power=0.7, pick=hash_uniform, **more)
+
+
 #: For each learner with parameters: its transcription, and the worlds in which they are compared.
 CASES: dict[str, tuple[str, dict[str, Any], Any]] = {
     "q-distributed": ("q-distributed", {"exploration": 0.3}, distributed),
@@ -59,6 +74,32 @@ CASES: dict[str, tuple[str, dict[str, Any], Any]] = {
         "wolf-phc",
         {"step": 0.3, "win": 0.05, "lose": 0.15, "exploration": 0.2, "step_visits": 20.0, "policy_visits": 40.0},
         plain(oracle.WoLF, alpha=0.3, win=0.05, lose=0.15, epsilon=0.2, alpha_visits=20.0, delta_visits=40.0),
+    ),
+    "q-smoothed": (
+        "q-smoothed",
+        {"fast": 0.6, "slow": 0.8, "cooling": 0.2, "temperature": 0.1},
+        smoothed(rule="slow-values", fast=0.6, slow=0.8, cooling=0.2),
+    ),
+    "q-smoothed inner loop": (
+        "q-smoothed",
+        {"rule": "inner-loop", "fast": 0.6, "ratio": 0.4, "inner": 7, "temperature": 0.1},
+        smoothed(rule="inner-loop", fast=0.6, ratio=0.4, inner=7),
+    ),
+    "q-smoothed slow policy": (
+        "q-smoothed",
+        {"rule": "slow-policy", "fast": 0.5, "slow": 0.9, "temperature": 0.1},
+        smoothed(rule="slow-policy", fast=0.5, slow=0.9),
+    ),
+    "q-phases": (
+        "q-phases",
+        {"phase": 5, "exploration": 0.4, "inertia": 0.3, "power": 0.7, "tolerance": 0.05},
+        phases(delta=0.05 * (REWARDS[1] - REWARDS[0])),
+    ),
+    "q-phases aspiration": (
+        "q-phases",
+        {"phase": 5, "exploration": 0.4, "inertia": 0.3, "power": 0.7}
+        | {"aspiration": 4, "slack": 0.1, "content": 0.1, "discontent": 0.6},
+        phases(delta=0.0, memory=4, slack=0.1 * (REWARDS[1] - REWARDS[0]), happy=0.1, sad=0.6),
     ),
 }
 
@@ -111,6 +152,52 @@ def test_distributed_agents_find_the_best_joint_action_of_a_climbing_team():
     team = tacit.matrix_game(payoff, payoff)
     for seed in range(3):
         assert tacit.learn(team, "q-distributed", episodes=2000, seed=seed, exploration=0.5).values[0] == 11
+
+
+def zero_sum(**length: Any) -> tacit.TabularGame:
+    rng = np.random.default_rng(0)
+    moves, rewards = rng.dirichlet(np.ones(3), (1, 3, 3, 3)), rng.random((1, 1, 3, 3, 3))
+    return tacit.TabularGame(moves, np.concatenate([rewards, 1 - rewards]), 0, **length)
+
+
+@pytest.mark.parametrize(
+    ("params", "budget", "length"),
+    [
+        ({}, {"episodes": 20_000}, {"horizon": 3}),
+        ({}, {"periods": 60_000}, {"discount": 0.8}),
+        ({"rule": "inner-loop"}, {"episodes": 20_000}, {"horizon": 3}),
+        ({"rule": "inner-loop"}, {"periods": 60_000}, {"discount": 0.8}),
+        ({"rule": "slow-policy"}, {"episodes": 20_000}, {"horizon": 3}),
+    ],
+)
+def test_smoothed_responses_come_near_an_equilibrium_of_a_zero_sum_game(
+    params: dict[str, Any], budget: dict[str, Any], length: dict[str, Any]
+):
+    """Up to what their temperatures smooth away."""
+    game = zero_sum(**length)
+    run = tacit.learn(game, "q-smoothed", points=2, **params, **budget)
+    assert run.gap < 0.5 * uniform_gap(game)
+
+
+def test_phases_end_in_a_pure_equilibrium_and_aspiration_in_the_best_of_a_team():
+    game = tacit.make("stag-hunt")
+    run = tacit.learn(game, "q-phases", episodes=5000, points=2)
+    assert run.gap == 0
+    climbing = np.array([[11.0, -30.0, 0.0], [-30.0, 7.0, 6.0], [0.0, 0.0, 5.0]])
+    team = tacit.matrix_game(climbing, climbing)
+    settings = {"aspiration": 50, "exploration": 0.02, "phase": 400, "discontent": 0.5}
+    assert tacit.learn(team, "q-phases", episodes=60_000, points=2, **settings).values[0] == 11
+
+
+def test_policies_stand_still_within_a_phase():
+    engine = FusedEngine(tacit.make("good-state", horizon=3), REGISTRY.make("q-phases", phase=50), episodes=1, seed=3)
+    policies = []
+    for _ in range(20):
+        for size in (1, 48, 1):
+            policies.append([own.tobytes() for own in engine.distributions()])
+            engine.advance(size)
+    assert all(policies[k] == policies[k + 1] == policies[k + 2] for k in range(0, 60, 3))
+    assert len({str(one) for one in policies}) > 1
 
 
 def test_periods_and_stretches_find_the_optimum_of_a_discounted_team():

@@ -145,3 +145,121 @@ class WoLF(Tabular):
         best = row.index(max(row))
         taken = [0.0 if b == best else min(pi[b], delta / (self.A - 1)) for b in range(self.A)]
         self.pi[h, s] = [pi[b] + (sum(taken) if b == best else -taken[b]) for b in range(self.A)]
+
+
+class Smoothed(Tabular):
+    """Sayin et al. (2021) as their laboratory's code has it, Chen et al. (2023), Maheshwari et al. (2022)."""
+
+    def __init__(self, *args, rule, tau, fast, slow=1.0, ratio=1.0, inner=1, cooling=0.0, over=-1, **more) -> None:
+        super().__init__(*args, **more)
+        self.rule, self.tau, self.fast, self.slow = rule, tau, fast, slow
+        self.ratio, self.inner, self.cooling, self.over = ratio, inner, cooling, over
+        self.pi: dict = defaultdict(lambda: [1 / self.A] * self.A)
+        self.v: dict = defaultdict(float)
+        self.n: dict = defaultdict(int)
+        self.m: dict = defaultdict(int)
+
+    def policy(self, h: int, s: int) -> list[float]:
+        return self.pi[h, s]
+
+    def act(self, h: int, s: int, u: float) -> int:
+        return draw(self.pi[h, s], u)
+
+    def softmax(self, row: list[float], tau: float) -> list[float]:
+        weights = [math.exp((x - max(row)) / tau) for x in row]
+        return [weight / sum(weights) for weight in weights]
+
+    def worth(self, h: int, s: int) -> float:
+        return sum(p * x for p, x in zip(self.pi[h, s], self.row(h, s), strict=True))
+
+    def toward(self, h: int, s: int, target: list[float], rate: float) -> None:
+        self.pi[h, s] = [(1 - rate) * p + rate * x for p, x in zip(self.pi[h, s], target, strict=True)]
+
+    def learn(self, h, s, a, r, s_next, u) -> None:
+        if s == self.over:
+            return
+        cell, follows = (h, s), (self.next(h), s_next)
+        self.n[cell] += 1
+        self.m[h, s, a] += 1
+        n, tau = self.n[cell], self.tau / (1 + self.cooling * math.log(self.n[cell]))
+        q, ended = self.q[h, s, a], self.ends(h)
+        if self.rule == "slow-values":
+            rate = min(1.0, n**-self.fast / self.pi[cell][a])
+            self.q[h, s, a] = q + rate * (r + (0.0 if ended else self.gamma * self.v[follows]) - q)
+            self.v[cell] += n**-self.slow * (self.worth(h, s) - self.v[cell])
+            self.pi[cell] = self.softmax(self.row(h, s), tau)
+        elif self.rule == "inner-loop":
+            self.q[h, s, a] = q + n**-self.fast * (r + (0.0 if ended else self.gamma * self.v[follows]) - q)
+            if n == self.inner:
+                self.v[cell], self.n[cell] = self.worth(h, s), 0
+            rate = self.ratio * (self.n[cell] + 1) ** -self.fast
+            self.toward(h, s, self.softmax(self.row(h, s), tau), rate)
+        else:
+            entropy = -sum(p * math.log(p) for p in self.pi[cell] if p > 0)
+            response = self.softmax(self.row(h, s), tau)
+            value = 0.0 if ended else self.gamma * self.worth(*follows)
+            self.q[h, s, a] = q + self.m[h, s, a] ** -self.fast * (r + tau * entropy + value - q)
+            self.toward(h, s, response, n**-self.slow)
+
+
+class Phases(Tabular):
+    """Arslan and Yüksel (2017); with aspiration, Yongacoglu, Arslan and Yüksel (2019).
+
+    `pick` gives the uniform number of a cell, from the coin.
+    """
+
+    def __init__(
+        self, *args, S, T, rho, inertia, delta, power, pick, memory=0, slack=0.0, happy=0.0, sad=0.0, **more
+    ) -> None:
+        super().__init__(*args, **more)
+        self.S, self.T, self.rho, self.inertia, self.delta, self.power, self.pick = (
+            S,
+            T,
+            rho,
+            inertia,
+            delta,
+            power,
+            pick,
+        )
+        self.memory, self.slack, self.happy, self.sad = memory, slack, happy, sad
+        self.pi = {(h, s): 0 for h in range(self.H if self.resets else 1) for s in range(S)}
+        self.n: dict = defaultdict(int)
+        self.episodes, self.scores = 0, []
+
+    def policy(self, h: int, s: int) -> list[float]:
+        return [float(a == self.pi[h, s]) for a in range(self.A)]
+
+    def act(self, h: int, s: int, u: float) -> int:
+        return int(u / self.rho * self.A) if u < self.rho else self.pi[h, s]
+
+    def replies(self, h: int, s: int) -> list[int]:
+        row = self.row(h, s)
+        return [a for a in range(self.A) if row[a] >= max(row) - self.delta]
+
+    def learn(self, h, s, a, r, s_next, u) -> None:
+        self.n[h, s, a] += 1
+        alpha = self.n[h, s, a] ** -self.power
+        self.q[h, s, a] += alpha * (r + self.gamma * self.ahead(h, s_next) - self.q[h, s, a])  # rounded as there: ties
+        if not self.resets or h == self.H - 1:
+            self.episodes += 1
+            if self.episodes % self.T == 0:
+                self.n.clear()
+                self.reconsider(rest(u))
+
+    def reconsider(self, coin: float) -> None:
+        everything = {cell: list(range(self.A)) for cell in self.pi}
+        best = {cell: self.replies(*cell) for cell in self.pi}
+        experiments = 0.0
+        if self.memory:
+            score = sum(self.q[(*cell, a)] for cell, a in self.pi.items())
+            self.scores = [*self.scores, score][-self.memory :]
+            experiments = self.happy if score >= max(self.scores) - self.slack else self.sad
+        elif all(self.pi[cell] in best[cell] for cell in self.pi):
+            return
+        if coin < experiments:
+            chosen = everything
+        elif (coin - experiments) / (1 - experiments) >= self.inertia:
+            chosen = best
+        else:
+            return
+        self.pi = {cell: choices[int(self.pick(coin, *cell) * len(choices))] for cell, choices in chosen.items()}

@@ -29,6 +29,8 @@ from tacit.learners.pg_storm import PGStorm
 from tacit.learners.q_distributed import QDistributed
 from tacit.learners.q_hysteretic import QHysteretic
 from tacit.learners.q_independent import QIndependent
+from tacit.learners.q_phases import QPhases
+from tacit.learners.q_smoothed import QSmoothed
 from tacit.learners.several import Mixed, PlainLearner, Portfolio, plain_factory
 from tacit.learners.spec import Info, Learner, World, theorem_iota
 from tacit.learners.stage_v import StageV
@@ -94,6 +96,8 @@ REGISTRY.add(
 REGISTRY.add("q-independent", QIndependent)
 REGISTRY.add("q-distributed", QDistributed)
 REGISTRY.add("q-hysteretic", QHysteretic)
+REGISTRY.add("q-phases", QPhases)
+REGISTRY.add("q-smoothed", QSmoothed)
 REGISTRY.add("wolf-phc", WoLFPHC)
 
 #: The default where there are several agents and no joint tables of moderate size.
@@ -178,6 +182,8 @@ PAPER: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 
 #: What the sources of other learners print, for any game: `preset="theory"` takes it; defaults are practical.
 THEORY: Mapping[str, Mapping[str, Any]] = {
+    "q-phases": {"exploration": 0.1, "inertia": 0.5, "tolerance": 0.0, "power": 0.751},
+    "q-smoothed": {"rule": "slow-policy", "fast": 0.5, "slow": 1.0, "temperature": 1e-6},
     "wolf-phc": {"step": 0.01, "win": 5e-5, "lose": 1e-4, "step_visits": 1e6, "policy_visits": 2e4},
 }
 
@@ -223,6 +229,8 @@ __all__ = [
     "QDistributed",
     "QHysteretic",
     "QIndependent",
+    "QPhases",
+    "QSmoothed",
     "StageV",
     "VLearning",
     "WoLFPHC",

@@ -428,6 +428,23 @@ def make_cells(
 
 
 @generics.generic
+def count_states(steps, cells):
+    """Return how many states there are players for."""
+
+
+@count_states.implement(Each)
+def count_states_of_step(steps, cells):
+    """Count those of a step."""
+    return cells.shape[1]
+
+
+@count_states.implement(Shared)
+def count_states_of_all(steps, cells):
+    """Count those of all steps."""
+    return steps.players.shape[1]
+
+
+@generics.generic
 def player(steps, cells, i, h, s):
     """Return agent i's player at (h, s)."""
 
