@@ -34,6 +34,7 @@ extensions = [
     "sphinx_copybutton",
     "public_names",
     "command_line",
+    "learner_table",
     "mathml",
 ]
 exclude_patterns = ["figures", "_ext"]

@@ -9,6 +9,7 @@ import pytest
 from tacit.cli.listing import describe
 from tacit.cli.main import main
 from tacit.learners import REGISTRY, StageV
+from tacit.learners.facts import FACTS, INFORMATION, describe_learner
 
 
 @pytest.mark.parametrize("name", list(REGISTRY))
@@ -16,6 +17,29 @@ def test_every_parameter_has_words(name: str):
     words = describe(REGISTRY.factory(name))
     for key in REGISTRY.parameters(name):
         assert words.get(key), f"{key} of {name} has no words in a docstring"
+
+
+@pytest.mark.parametrize("name", list(REGISTRY))
+def test_every_learner_has_its_facts(name: str):
+    assert all(FACTS[name])
+    assert describe_learner(name)["information"] in INFORMATION
+
+
+def test_learners_are_listed_by_what_agents_must_know(capsys: pytest.CaptureFixture[str]):
+    assert main(["learners"]) == 0
+    text = capsys.readouterr().out
+    places = [text.index(f"learners: {kind}") for kind in INFORMATION]
+    assert places == sorted(places)
+    assert places[0] < text.index("\nwolf-phc:") < places[1] < text.index("\nq-phases:") < places[2]
+    assert places[2] < text.index("\nmodel-central:") < places[3] < text.index("\npg-exact:") < places[4]
+    assert "2017; made for: any; proved: Nash in weakly acyclic games" in text
+
+
+def test_a_class_of_another_package_has_no_facts(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(REGISTRY, "_factories", dict(REGISTRY._factories))
+    REGISTRY.add("needs-more", lambda *, x: x)
+    unknown = {"information": "decentralized", "year": "", "guarantee": "", "games": ""}
+    assert describe_learner("needs-more") == unknown
 
 
 def test_a_function_has_the_words_of_what_it_makes():

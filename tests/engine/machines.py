@@ -23,14 +23,14 @@ EPISODES = 40
 #: Those that play as they come (pg-storm with the theorem's schedule, which takes cube roots), and what they have not.
 PLAYING: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in REGISTRY if "tables" not in REGISTRY.make(name).info.needs},
-    **{name: table.LEARNERS[name] for name in ("stage-v-cce tsallis-inf", "npg random start")},
+    **{name: table.LEARNERS[name] for name in ("stage-v-cce tsallis-inf", "pg-storm own ratio", "npg random start")},
 }
 
 #: What is left for the long run: swap regret over bandits that are compared by themselves, gradients that add nothing
 #: but a schedule, learners that only add, multiply, divide, compare and take roots, which every machine rounds alike,
 #: and large ones whose exponentials and logarithms are those of the others.
 LONG = (
-    *("adaptive-v-ce", "stage-v-ce", "stage-v-cce tsallis-inf", "pg-sgd", "npg random start"),
+    *("adaptive-v-ce", "stage-v-ce", "stage-v-cce tsallis-inf", "pg-sgd", "pg-storm own ratio", "npg random start"),
     *("q-independent", "ucb-independent", "ucb-central", "model-central"),
     *("q-distributed", "q-hysteretic", "q-phases", "q-smoothed", "wolf-phc"),
 )

@@ -75,7 +75,7 @@ def test_learners(name: str):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["stage-v-cce small bonus", "pg-storm random start"])
+@pytest.mark.parametrize("name", ["stage-v-cce small bonus", "pg-storm own ratio"])
 def test_learners_on_another_game(name: str):
     kind, params = LEARNERS[name]
     check_learner(REGISTRY.make(kind, **params), tacit.make("box-pushing", horizon=4), episodes=40)

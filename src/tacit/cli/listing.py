@@ -83,16 +83,21 @@ def add_learners(parser: argparse.ArgumentParser) -> None:
 def run_learners(args: argparse.Namespace) -> int:
     """Print them, one after the other."""
     from tacit import bandits, learners  # import the compiler
+    from tacit.learners.facts import INFORMATION, describe_learner
 
-    registries = {"learners": _rows(learners.REGISTRY), "bandits": _rows(bandits.REGISTRY)}
+    rows = [row | describe_learner(row["name"]) for row in _rows(learners.REGISTRY)]
+    registries = {"learners": rows, "bandits": _rows(bandits.REGISTRY)}
     if args.json:
         options.print_json(registries)
         return 0
+    groups = {f"learners: {kind}": [row for row in rows if row["information"] == kind] for kind in INFORMATION}
     out = options.console()
-    for kind, rows in registries.items():
-        out.print(Text(kind, style="bold"), end="\n\n")
-        for row in rows:
+    for title, listed in (groups | {"bandits": registries["bandits"]}).items():
+        out.print(Text(title, style="bold"), end="\n\n")
+        for row in listed:
             out.print(Text.assemble((printable(row["name"]), "bold"), ": ", printable(row["summary"])))
+            if row.get("year"):
+                out.print(Text(f"  {row['year']}; made for: {row['games']}; proved: {row['guarantee']}", style="dim"))
             out.print(_table(row))
     return 0
 
