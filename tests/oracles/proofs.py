@@ -62,6 +62,10 @@ class Game:
         self.A = [whole(a, 1) for a in entries(document["actions"])]
         demand(len(self.A) >= 1)
         self.steps = self.H or 1
+        for agent in entries(document["agents"], len(self.A)):  # before anything as large is made
+            demand(isinstance(agent, dict) and "low" in agent)
+            entries(agent["low"], self.steps)
+        demand(math.prod(self.A) <= len(entries(document["game"])))
         self.initial = self.states(document["initial"])
         self.outcomes: dict[Any, Any] = {}
         for row in entries(document["game"]):
