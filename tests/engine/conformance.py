@@ -73,6 +73,9 @@ PUBLISHED: dict[str, tuple[str, dict[str, Any]]] = {
     "q-phases": ("q-phases", {"phase": 7, "aspiration": 3}),
     "q-smoothed": ("q-smoothed", {}),
     "wolf-phc": ("wolf-phc", {}),
+    "ogda": ("ogda", {"gradient": "sampled", "batch": 3}),
+    "pg-q": ("pg-q", {"gradient": "sampled", "batch": 3}),
+    "pg-two-timescale": ("pg-two-timescale", {"eta": 0.01}),
 }
 
 LEARNERS = {**CERTIFIED, **GRADIENTS, **BENCHMARKS, **PUBLISHED}

@@ -32,6 +32,7 @@ class ExactEngine(Engine):
         first: list[Any] = list(self.world.start)
         self.iterate = MarkovPolicy(first) if first else MarkovPolicy.uniform(game)
         self.seconds, self.finished, self.gap = 0.0, False, math.inf
+        self._memory = learner.recall(game, self.iterate)
         self._step = learner.params(self.world)["eta"]
         self._search = begin_search(self.world) if self._step == "auto" else None
         if self._search is not None:
@@ -53,7 +54,9 @@ class ExactEngine(Engine):
     def _take_step(self, found: Gradient) -> float:
         """Move to the next iterate; return the norm of the gradient mapping."""
         if self._search is None:
-            self.iterate, mapping = self.learner.ascend(self.iterate, found, self._step)
+            self.iterate, self._memory, mapping = self.learner.follow(
+                self.game, self.iterate, found, self._memory, self._step
+            )
             return mapping
         taken = take_step(self.game, self.learner, self.world, self.iterate, found, self._search)
         self.iterate, self._search = taken.policy, taken.search
@@ -70,7 +73,13 @@ class ExactEngine(Engine):
     def snapshot(self) -> Arrays:
         """Return the current policy."""
         probs = {str(i): table for i, table in enumerate(self.iterate.probs)}
-        return {**probs, "numbers": np.array([self.gap, self.seconds]), "search": np.array(self._search or ())}
+        memory = {f"memory {k}": table for k, table in enumerate(self._memory)}
+        return {
+            **probs,
+            **memory,
+            "numbers": np.array([self.gap, self.seconds]),
+            "search": np.array(self._search or ()),
+        }
 
     def _policy_of(self, arrays: Arrays) -> MarkovPolicy:
         return MarkovPolicy([arrays[str(i)] for i in range(self.game.agents)])
@@ -78,5 +87,6 @@ class ExactEngine(Engine):
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot."""
         self.iterate = self._policy_of(arrays)
+        self._memory = tuple(arrays[f"memory {k}"] for k in range(len(self._memory)))
         self.gap, self.seconds = arrays["numbers"].tolist()
         self._search = LineSearch(*arrays["search"].tolist()) if self._search is not None else None

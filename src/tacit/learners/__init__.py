@@ -23,9 +23,12 @@ from tacit.learners.adaptive_v import AdaptiveV
 from tacit.learners.model import ModelIndependent
 from tacit.learners.model_central import JOINT, ModelCentral
 from tacit.learners.npg import NPG
+from tacit.learners.ogda import OGDA
 from tacit.learners.pg_adaptive import PGAdaptive
 from tacit.learners.pg_exact import PGExact
+from tacit.learners.pg_q import PGQ
 from tacit.learners.pg_storm import PGStorm
+from tacit.learners.pg_two_timescale import PGTwoTimescale
 from tacit.learners.q_distributed import QDistributed
 from tacit.learners.q_hysteretic import QHysteretic
 from tacit.learners.q_independent import QIndependent
@@ -81,6 +84,9 @@ REGISTRY.add(
     fixed={"momentum": 1.0, "own_ratio": False},
 )
 REGISTRY.add("npg", NPG)
+REGISTRY.add("pg-q", PGQ)
+REGISTRY.add("pg-two-timescale", PGTwoTimescale)
+REGISTRY.add("ogda", OGDA)
 REGISTRY.add(
     "ucb-central",
     UCB,
@@ -214,6 +220,8 @@ def with_preset(game: str | None, learner: str, params: Mapping[str, Any]) -> di
 __all__ = [
     "DEFAULT",
     "NPG",
+    "OGDA",
+    "PGQ",
     "REGISTRY",
     "UCB",
     "AdaptiveV",
@@ -225,6 +233,7 @@ __all__ = [
     "PGAdaptive",
     "PGExact",
     "PGStorm",
+    "PGTwoTimescale",
     "Portfolio",
     "QDistributed",
     "QHysteretic",

@@ -240,6 +240,17 @@ class ExactLearner(Learner):
         """Take one step of every agent; return the new policy and the norm of the gradient mapping."""
         raise NotImplementedError
 
+    def recall(self, game: ExactGame, policy: MarkovPolicy) -> tuple[FloatArray, ...]:
+        """Return what is remembered from step to step beside the policy, before the first one: nothing."""
+        return ()
+
+    def follow(
+        self, game: ExactGame, policy: MarkovPolicy, gradient: Any, memory: tuple[FloatArray, ...], eta: float
+    ) -> tuple[MarkovPolicy, tuple[FloatArray, ...], float]:
+        """Take one step with what is remembered; return the policy, the memory, and the norm of the mapping."""
+        moved, mapping = self.ascend(policy, gradient, eta)
+        return moved, memory, mapping
+
 
 def is_exact(learner: Learner) -> TypeGuard[ExactLearner]:
     """Return whether a learner follows exact gradients."""

@@ -132,8 +132,9 @@ def _check_words(name: str, spec: Learner, world: World) -> None:
 def _check_exact(name: str, spec: Any, world: World, game: Any) -> None:
     policy, eta = MarkovPolicy.uniform(game), spec.params(world)["eta"]
     eta = theory_step(world) if eta == "auto" else check.real(f"eta of {name}", eta)
+    memory = spec.recall(game, policy)
     for _ in range(5):
-        policy, moved = spec.ascend(policy, policy_gradient(game, policy), eta)
+        policy, memory, moved = spec.follow(game, policy, policy_gradient(game, policy), memory, eta)
         said = f"ascend of {name} returned {brief(policy)}; it must be a MarkovPolicy"
         require(isinstance(policy, MarkovPolicy), said)
         require(moved >= 0, f"ascend of {name} says that it moved by {moved}")

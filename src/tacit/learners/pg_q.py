@@ -1,0 +1,175 @@
+"""Independent projected ascent on averaged Q: policy gradient without the occupancy. [Ding, Wei, Zhang, Jovanović 2022]
+
+    π_{h,i}(·|s) ← Proj(π_{h,i}(·|s) + η·Q̄_{h,i}(s, ·)),   Q̄ = E_{a_-i}[Q_{h,i}(s, a, a_-i)].
+
+Projected gradient ascent (`pg-exact`) weighs each state by the probability of its visit; here all states move alike.
+With gradient = "exact", Q̄ is computed from the tables and η comes from a line search (pg_exact.py), or is a number.
+With "sampled", Q̄ is the mean return from (h, s) on after each action, over a batch of visits (`batches.py`).
+
+Information: an agent's own trajectory, and that all agents use the same length of batches; or the tables.
+Guarantee: Nash regret falls in Markov potential games, for the source's η, with exact gradients.
+Deviations: on a finite horizon there is a table for each step. The source's sampled version fits Q̄ by linear regression
+on returns of random length; a mean for each (h, s, a) is that with one feature each. Its states' batches end by their
+own visits. With a number as η, that is for rewards in [0, 1] if the gradient is sampled, in the game's units if exact.
+Not checked: the update was read in a second source, with one state (github.com/sundave1998/Independent-NPG-MPG,
+potential_exp.py); the theorem's η could not be read, and there is no preset for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core import check, generics
+from tacit.core.elementary import project_each
+from tacit.core.errors import TacitError
+from tacit.core.memory import Owned
+from tacit.core.records import capacity, index, records
+from tacit.core.types import IntArray
+from tacit.evaluation.gradient import Gradient
+from tacit.learners import batches
+from tacit.learners.pg_exact import check_eta
+from tacit.learners.spec import (
+    ExactLearner,
+    Info,
+    Start,
+    World,
+    check_start,
+    check_steps,
+    make_cells,
+    player,
+    starting_point,
+    unit_rewards,
+)
+from tacit.policies.markov import MarkovPolicy
+
+SAMPLED_STEP = 0.1  # of sampled gradients, for which there is nothing to search with
+
+
+@dataclass(frozen=True)
+class PGQ(ExactLearner):
+    """Independent projected ascent on averaged Q.
+
+    Parameters
+    ----------
+    eta : "auto" or float
+        Step size: the longest that passes a line search on exact values (with sampled gradients, 0.1); or a number.
+    gradient : {"exact", "sampled"}
+        From the game's tables, or estimated from the agent's own episodes.
+    batch : int
+        Of sampled gradients: visits of a state between two steps there.
+    exploration : float
+        Of sampled gradients: probability ε of a uniform action.
+    start : "uniform", "random" or MarkovPolicy
+        The policy of the first iteration.
+    steps : {"shared"}, optional
+        Of sampled gradients, parameter sharing across time steps: none (default) or full.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.learn(tacit.make("stag-hunt"), "pg-q", episodes=20).gap
+    0.0
+    """
+
+    eta: float | str = "auto"
+    gradient: str = "exact"
+    batch: int = 20
+    exploration: float = 0.05
+    start: Start = "uniform"
+    steps: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check.plain_fields(self)
+        check_eta(self.eta, ("auto",))
+        check.choice("gradient", self.gradient, ["exact", "sampled"])
+        batches.check_play(self.batch, self.exploration)
+        check_start(self.start)
+        check_steps(self.steps)
+        if self.gradient == "exact" and self.steps is not None:
+            raise TacitError(f"steps is {self.steps!r}; it is for sampled gradients: gradient='sampled'")
+
+    @property
+    def info(self) -> Info:
+        """What it learns, returns and needs."""
+        return Info(needs=frozenset({"tables"} if self.gradient == "exact" else ()))
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force."""
+        return {**super().params(world), "eta": self._step}
+
+    @property
+    def _step(self) -> float | str:
+        return SAMPLED_STEP if self.eta == "auto" and self.gradient == "sampled" else self.eta
+
+    def explores(self, state: Any, i: int) -> float:
+        """Return the probability ε of a uniform action."""
+        return self.exploration
+
+    def ascend(self, policy: MarkovPolicy, gradient: Gradient, eta: float) -> tuple[MarkovPolicy, float]:
+        """Take one exact step of every agent; return the new policy and how far it moved, over η."""
+        moved = [
+            project_each(probs + eta * (q - q.mean(axis=2, keepdims=True)))
+            for probs, q in zip(policy.probs, gradient.q, strict=True)
+        ]
+        change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
+        return MarkovPolicy([Owned(probs) for probs in moved]), float(np.sqrt(change)) / eta if eta > 0 else 0.0
+
+    def init(self, world: World) -> PGQState:
+        """Make the state of all agents."""
+        H, N, A = world.horizon, world.agents, capacity(world.actions.max())
+        cells, players, sharing = make_cells(self.steps, world, batches.fields(A), [])
+        batches.begin(players, starting_point(world), "prob")
+        low, scale = unit_rewards(world)
+        return PGQState(
+            cells=cells,
+            players=sharing,
+            steps=records((H, N), [("s", index(world.numbers)), ("action", index(A)), ("reward", "f8")]),
+            eta=float(self._step),
+            batch=int(self.batch),
+            exploration=float(self.exploration),
+            reward_low=low,
+            reward_scale=scale,
+            actions=world.actions,
+            horizon=H,
+        )
+
+
+class PGQState(NamedTuple):
+    """All agents' policies and batches, and the running episode; rewards in units of their span."""
+
+    cells: Any  # [H, S, N]  batches.fields
+    players: Any  # whose policy is where
+    steps: Any  # [H, N]  of the running episode: state, action, reward
+    eta: float
+    batch: int
+    exploration: float
+    reward_low: float
+    reward_scale: float
+    actions: IntArray  # [N]
+    horizon: int
+
+
+generics.act.implement(PGQState)(batches.act)
+generics.policy.implement(PGQState)(batches.policy)
+
+
+@generics.learn.implement(PGQState)
+def learn(learner, i, h, s, a, r, s_next):
+    """Note the step; after the last one add the returns to the batches, and move where a batch ends."""
+    step = learner.steps[h, i]
+    step.s, step.action, step.reward = s, a, (r - learner.reward_low) * learner.reward_scale
+    if h == learner.horizon - 1:
+        n, ahead = learner.actions[i], 0.0
+        for k in range(learner.horizon - 1, -1, -1):
+            step = learner.steps[k, i]
+            cell = player(learner.players, learner.cells, i, k, step.s)
+            ahead += step.reward
+            batches.add(cell, step.action, ahead)
+            if cell.visits >= learner.batch:
+                batches.close(cell, n)
+                batches.ascend(cell.prob, cell.total, learner.eta, n)
+                batches.clear(cell, n)

@@ -1,0 +1,187 @@
+"""Independent policy gradient with unequal step sizes, for zero-sum games. [Daskalakis, Foster, Golowich 2020]
+
+Both agents follow REINFORCE with ε-greedy direct parameters θ, π = (1 − ε)·θ + ε/A: after an episode of return R with
+actions a_h in states s_h,
+
+    θ_h(s_h) ← Proj(θ_h(s_h) + η_i·R·(1 − ε)/π_h(a_h|s_h)·e_{a_h}),
+
+one agent with the slow step η, the other with ratio·η. So the fast one is near a best response all the time, and the
+slow one descends on what its best-responding opponent leaves to it. With gradient = "exact", the gradients of
+`pg-exact` take the place of the estimates.
+
+Information: an agent's own trajectory, and which of the two is the slow one.
+Guarantee: in two-agent zero-sum games the slow agent's iterates are, on average, near a min-max policy, for steps that
+are polynomial in the accuracy (the fast step much longer than the slow one). It says nothing of the fast agent.
+Deviations: rewards are brought to [0, 1]. The source's game stops with a positive probability and its policies are
+stationary; here there is a table for each step of a finite horizon. Its agents have different ε; here they share one.
+Not checked: the estimator and steps were not read in the paper, whose abstract states the two-timescale rule; the
+theorem's exponents are not given here for that reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.bandits.spec import pick
+from tacit.core import check, generics
+from tacit.core.elementary import project_each
+from tacit.core.errors import TacitError
+from tacit.core.memory import Owned
+from tacit.core.records import NONNEGATIVE, capacity, index, records
+from tacit.core.types import IntArray
+from tacit.evaluation.gradient import Gradient
+from tacit.learners.batches import project
+from tacit.learners.spec import (
+    ExactLearner,
+    Info,
+    Start,
+    World,
+    check_start,
+    check_steps,
+    make_cells,
+    player,
+    starting_point,
+    unit_rewards,
+)
+from tacit.policies.markov import MarkovPolicy
+
+
+@dataclass(frozen=True)
+class PGTwoTimescale(ExactLearner):
+    """Independent policy gradient with unequal step sizes, for zero-sum games.
+
+    Parameters
+    ----------
+    eta : float
+        Step size of the slow agent, for rewards in [0, 1].
+    ratio : float
+        The fast agent's step size over the slow one's.
+    slow : int
+        Which of the two agents is slow.
+    gradient : {"sampled", "exact"}
+        Estimated from the agent's own episodes, or from the game's tables.
+    exploration : float
+        Of sampled gradients: ε of the ε-greedy parameterization.
+    start : "uniform", "random" or MarkovPolicy
+        The parameters of the first episode.
+    steps : {"shared"}, optional
+        Of sampled gradients, parameter sharing across time steps: none (default) or full.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.learners.PGTwoTimescale(ratio=30.0).slow
+    0
+    """
+
+    eta: float = 1e-4
+    ratio: float = 10.0
+    slow: int = 0
+    gradient: str = "sampled"
+    exploration: float = 0.05
+    start: Start = "uniform"
+    steps: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check.plain_fields(self)
+        check.real("eta", self.eta, least=0)
+        check.real("ratio", self.ratio, least=1)
+        check.integer("slow", self.slow, least=0, most=1)
+        check.choice("gradient", self.gradient, ["exact", "sampled"])
+        check.real("exploration", self.exploration, least=0, most=1)
+        check_start(self.start)
+        check_steps(self.steps)
+        if self.gradient == "exact" and self.steps is not None:
+            raise TacitError(f"steps is {self.steps!r}; it is for sampled gradients: gradient='sampled'")
+
+    @property
+    def info(self) -> Info:
+        """What it learns, returns and needs."""
+        return Info(needs=frozenset({"zero-sum", *(["tables"] if self.gradient == "exact" else [])}))
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force; exact gradients are in the game's units."""
+        return {**super().params(world), "eta": self.eta / world.unit if self.gradient == "exact" else self.eta}
+
+    def seat(self, i: int) -> PGTwoTimescale:
+        """Return agent i's learner, with the step size of that agent."""
+        return replace(self, slow=0, ratio=1.0, eta=self.eta * (1.0 if i == self.slow else self.ratio))
+
+    def ascend(self, policy: MarkovPolicy, gradient: Gradient, eta: float) -> tuple[MarkovPolicy, float]:
+        """Take one exact step of both agents; return the new policy and how far it moved, over η."""
+        moved = [
+            project_each(probs + eta * (1.0 if i == self.slow else self.ratio) * slope)
+            for i, (probs, slope) in enumerate(zip(policy.probs, gradient.gradients, strict=True))
+        ]
+        change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
+        return MarkovPolicy([Owned(probs) for probs in moved]), float(np.sqrt(change)) / eta if eta > 0 else 0.0
+
+    def init(self, world: World) -> TwoTimescaleState:
+        """Make the state of all agents."""
+        H, N, A = world.horizon, world.agents, capacity(world.actions.max())
+        cells, players, sharing = make_cells(self.steps, world, [("theta", NONNEGATIVE, A)], [])
+        players["theta"] = starting_point(world)[: len(players)]
+        agents = records((N,), [("total", "f8"), ("eta", "f8"), ("prob", "f8", A)])
+        agents["eta"] = self.eta * np.where(np.arange(N) == self.slow, 1.0, self.ratio)
+        low, scale = unit_rewards(world)
+        return TwoTimescaleState(
+            cells=cells,
+            players=sharing,
+            steps=records((H, N), [("s", index(world.numbers)), ("action", index(A)), ("prob", "f8")]),
+            agents=agents,
+            exploration=float(self.exploration),
+            reward_low=low,
+            reward_scale=scale,
+            actions=world.actions,
+            horizon=H,
+        )
+
+
+class TwoTimescaleState(NamedTuple):
+    """Both agents' parameters, and the running episode."""
+
+    cells: Any  # [H, S, N]  theta [A]
+    players: Any  # whose parameters are where
+    steps: Any  # [H, N]  of the running episode: state, action, its probability
+    agents: Any  # [N]  total: return so far; eta; prob [A]: scratch
+    exploration: float
+    reward_low: float
+    reward_scale: float
+    actions: IntArray  # [N]
+    horizon: int
+
+
+@generics.policy.implement(TwoTimescaleState)
+def policy(learner, i, h, s, out):
+    """Write π = (1 − ε)·θ + ε/A."""
+    theta, n = player(learner.players, learner.cells, i, h, s).theta, learner.actions[i]
+    for a in range(n):
+        out[a] = (1.0 - learner.exploration) * theta[a] + learner.exploration / n
+
+
+@generics.act.implement(TwoTimescaleState)
+def act(learner, i, h, s, u):
+    """Draw from π."""
+    prob, step = learner.agents[i].prob, learner.steps[h, i]
+    generics.policy(learner, i, h, s, prob)
+    chosen = pick(prob, 1.0, learner.actions[i], u)
+    step.s, step.action, step.prob = s, chosen, prob[chosen]
+    return chosen
+
+
+@generics.learn.implement(TwoTimescaleState)
+def learn(learner, i, h, s, a, r, s_next):
+    """Add the reward; after the last step move θ where the episode was."""
+    me, n = learner.agents[i], learner.actions[i]
+    me.total += (r - learner.reward_low) * learner.reward_scale
+    if h == learner.horizon - 1:
+        for k in range(learner.horizon):
+            step = learner.steps[k, i]
+            theta = player(learner.players, learner.cells, i, k, step.s).theta
+            theta[step.action] += me.eta * me.total * (1.0 - learner.exploration) / max(step.prob, 1e-300)
+            project(theta, n)
+        me.total = 0.0
