@@ -67,11 +67,11 @@ def learn(
         the command line: "good-state", "gymnasium:FrozenLake-v1", "pettingzoo:module.path", "game.npz".
     learner : str, learner object, Python class, or a list of those, one for each agent
         If not given, `portfolio` in games with joint tables of at most 1024 joint actions, `model-central` where there
-        is one agent only, elsewhere and where parameters are given `adaptive-v-cce`; they have nothing to set. A name
-        from `tacit learners`, or e.g. `tacit.learners.StageV(bandit="tsallis-inf")`. A class of your own is called with
-        `states`, `actions`, `horizon`, `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a,
-        reward, next_state)`; it is played by agents on their own instead of in the compiled loop, some hundred times
-        slower.
+        is one agent only, `q-backward` in environments, elsewhere and where parameters are given `adaptive-v-cce`;
+        they have nothing to set. A name from `tacit learners`, or e.g.
+        `tacit.learners.StageV(bandit="tsallis-inf")`. A class of your own is called with `states`, `actions`,
+        `horizon`, `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a, reward, next_state)`; it
+        is played by agents on their own instead of in the compiled loop, some hundred times slower.
     episodes : int, optional
         Episodes to play; for learners with exact gradients, iterations. It may be left out where `gap` or `seconds`
         ends the run; constants of the theory then count on 10¹⁵.

@@ -64,6 +64,7 @@ BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "model-independent": ("model-independent", {}),
     "ucb-independent": ("ucb-independent", {"bonus": 0.1, "reference": 20}),
     "q-independent": ("q-independent", {}),
+    "q-backward": ("q-backward", {"fall": 20.0}),
 }
 
 #: Published algorithms to compare with.

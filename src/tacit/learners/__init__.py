@@ -29,6 +29,7 @@ from tacit.learners.pg_exact import PGExact
 from tacit.learners.pg_q import PGQ
 from tacit.learners.pg_storm import PGStorm
 from tacit.learners.pg_two_timescale import PGTwoTimescale
+from tacit.learners.q_backward import QBackward
 from tacit.learners.q_distributed import QDistributed
 from tacit.learners.q_hysteretic import QHysteretic
 from tacit.learners.q_independent import QIndependent
@@ -105,16 +106,17 @@ REGISTRY.add("q-hysteretic", QHysteretic)
 REGISTRY.add("q-phases", QPhases)
 REGISTRY.add("q-smoothed", QSmoothed)
 REGISTRY.add("wolf-phc", WoLFPHC)
+REGISTRY.add("q-backward", QBackward)
 
-#: The default where there are several agents and no joint tables of moderate size.
-DEFAULT = "adaptive-v-cce"
+#: The default in games with several agents and no joint tables of moderate size, and in environments.
+DEFAULT, IN_ENVIRONMENTS = "adaptive-v-cce", "q-backward"
 
 
 def default_for(game: Game | None, agents: int, params: Mapping[str, Any] = MappingProxyType({})) -> str:
     """Return the name of the default learner, in a game or, without one, in an environment.
 
-    `portfolio` with joint tables of at most 1024 joint actions; one agent alone can plan on its own model; otherwise,
-    and for parameters without a name, adaptive V-learning.
+    One agent alone can plan on its own model. Several: `portfolio` with joint tables of at most 1024 joint actions,
+    `q-backward` in environments, otherwise, and for parameters without a name, adaptive V-learning.
 
     >>> import tacit
     >>> default_for(tacit.make("chicken"), 2), default_for(tacit.make("minority", agents=5), 5)
@@ -124,7 +126,9 @@ def default_for(game: Game | None, agents: int, params: Mapping[str, Any] = Mapp
         return DEFAULT
     if agents == 1 and (game is None or max(game.actions) <= JOINT):
         return "model-central"
-    tables = None if game is None else as_exact(game)
+    if game is None:
+        return IN_ENVIRONMENTS
+    tables = as_exact(game)
     return "portfolio" if tables is not None and 0 < tables.joint_rows <= CERTIFY_JOINT_ACTIONS else DEFAULT
 
 
@@ -235,6 +239,7 @@ __all__ = [
     "PGStorm",
     "PGTwoTimescale",
     "Portfolio",
+    "QBackward",
     "QDistributed",
     "QHysteretic",
     "QIndependent",

@@ -1,0 +1,87 @@
+"""Q-learning backwards over each episode: against a transcription, and in an environment as the default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+
+SIZES: dict[str, Any] = {"states": 3, "actions": 2, "horizon": 5, "reward_range": (-9, 9)}
+
+
+def transcribe(episodes: list[list[tuple[int, int, float]]], states: int, actions: int) -> np.ndarray:
+    """Return Q after episodes of (state, action, reward), by the rule in the docstring."""
+    Q = np.zeros((states, actions))
+    for steps in episodes:
+        following = 0.0
+        for s, a, r in reversed(steps):
+            Q[s, a] += 0.1 * (r + following - Q[s, a])
+            following = Q[s].max()
+    return Q
+
+
+def play(agent: Any, rng: np.random.Generator, length: int) -> list[tuple[int, int, float]]:
+    """Let an agent alone play an episode in which nothing depends on what it does."""
+    steps = []
+    for h in range(length):
+        s, r, s_next = int(rng.integers(3)), float(rng.normal()), int(rng.integers(3))
+        a = agent.act(h, s)
+        agent.learn(h, s, a, r, s_next)
+        steps.append((s, a, r))
+    return steps
+
+
+def test_a_table_is_what_the_rule_says():
+    agent, rng = (
+        tacit.agent("q-backward", states=3, actions=2, horizon=5, reward_range=(-9, 9)),
+        np.random.default_rng(0),
+    )
+    episodes = [play(agent, rng, 5) for _ in range(50)]
+    Q = transcribe(episodes, 3, 2)
+    np.testing.assert_allclose(agent.state.cells[0, :, 0]["Q"][:, :2], Q, rtol=1e-12)
+    assert (agent.policy.argmax(axis=2) == Q.argmax(axis=1)).all()
+
+
+def test_an_episode_that_ends_early_is_learned_from_when_the_next_begins():
+    agent, rng = (
+        tacit.agent("q-backward", states=3, actions=2, horizon=5, reward_range=(-9, 9)),
+        np.random.default_rng(0),
+    )
+    episodes = [play(agent, rng, int(rng.integers(1, 5))) for _ in range(50)]
+    before = transcribe(episodes[:-1], 3, 2)
+    np.testing.assert_allclose(agent.state.cells[0, :, 0]["Q"][:, :2], before, rtol=1e-12)
+
+
+class Relay:
+    """Two agents are paid once both have come three places to the right; each sees its own place only."""
+
+    agents, actions, horizon = 2, 2, 12
+
+    def reset(self, seed: int | None = None) -> list[int]:
+        self.at = [0, 0]
+        return self.at[:]
+
+    def step(self, actions: list[int]) -> tuple[list[int], list[float], bool]:
+        self.at = [min(max(at + 2 * a - 1, 0), 3) for at, a in zip(self.at, actions, strict=True)]
+        home = self.at == [3, 3]
+        return self.at[:], [float(home)] * 2, home
+
+
+@pytest.mark.filterwarnings("ignore:the agents saw different")
+def test_the_default_of_an_environment_learns_what_comes_late():
+    run = tacit.learn(Relay(), episodes=300, certify=False)
+    assert run.learner == "q-backward"
+    assert run.candidates["last"].policy.probs[0][0, 0, 1] == 1.0
+    assert tacit.evaluate(Relay(), run.last, episodes=10).values.min() == 1.0
+
+
+def test_the_average_mixes_where_greedy_play_cannot():
+    """Repeated matching pennies in one state: the average is near 1/2, the last iterate deterministic."""
+    run = tacit.learn(tacit.make("matching-pennies"), "q-backward", episodes=20_000, seed=1)
+    recent, last = (run.candidates[name].policy.probs[0][0, 0] for name in ("recent", "last"))
+    assert abs(recent[0] - 0.5) < 0.1
+    assert sorted(last) == [0.0, 1.0]
+    assert run.candidates["recent"].gap < 0.2 < run.candidates["last"].gap
