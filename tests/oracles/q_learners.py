@@ -51,6 +51,36 @@ class Tabular:
         return self.greedy(h, s)
 
 
+class Independent(Tabular):
+    """Watkins (1989), with exploration that falls with the episodes or periods, or Boltzmann's."""
+
+    def __init__(self, *args, alpha: float, first: float, decay=0.0, power=0.0, boltzmann=False, **more) -> None:
+        super().__init__(*args, **more)
+        self.alpha, self.first, self.decay, self.power, self.boltzmann = alpha, first, decay, power, boltzmann
+        self.t = 0
+
+    @property
+    def explores(self) -> float:
+        return self.first * math.exp(-self.decay * self.t) / (1 + self.t) ** self.power
+
+    def policy(self, h: int, s: int) -> list[float]:
+        if not self.boltzmann:
+            return self.greedy(h, s)
+        row = self.row(h, s)
+        weights = [math.exp((x - max(row)) / self.explores) for x in row]
+        return [weight / sum(weights) for weight in weights]
+
+    def act(self, h: int, s: int, u: float) -> int:
+        if self.boltzmann:
+            return draw(self.policy(h, s), u)
+        return draw([(1 - self.explores) * p + self.explores / self.A for p in self.greedy(h, s)], u)
+
+    def learn(self, h, s, a, r, s_next, u) -> None:
+        self.q[h, s, a] += self.alpha * (r + self.gamma * self.ahead(h, s_next) - self.q[h, s, a])
+        if h == self.H - 1:
+            self.t += 1
+
+
 class Distributed(Tabular):
     """Lauer and Riedmiller (2000)."""
 

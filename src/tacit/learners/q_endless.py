@@ -2,9 +2,8 @@
 
     Q(s, a) ← Q(s, a) + step·(r + γ·max_{a'} Q(s', a') − Q(s, a))
 
-In period t, counted from 0, an agent draws a uniform action with probability ε_t = exploration·exp(−decay·t), and
-otherwise plays its greedy one; or it draws a ∝ exp(Q(s, a)/τ_t) with τ_t = temperature·exp(−decay·t) (Boltzmann). Among
-equally good actions the one that was greedy before stays greedy, at first the lowest.
+Exploration falls with the periods t as elsewhere with the episodes (`q_scheduled.py`): ε_t = exploration·exp(−decay·t),
+from t = 0. Among equally good actions the one that was greedy before stays greedy, at first the lowest.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tacit.core import generics
-from tacit.core.elementary import exp
 from tacit.core.records import NONNEGATIVE, capacity, index, records
 from tacit.core.types import IntArray
+from tacit.learners.q_scheduled import Schedule, draw_softmax, explores_next
 from tacit.learners.spec import World
 
 
@@ -25,14 +24,11 @@ class EndlessQState(NamedTuple):
     agents: Any  # [N]  ε or τ, periods played, period of the last change of a greedy action
     step: float
     discount: float
-    shrink: float  # exp(−decay)
-    boltzmann: bool
+    schedule: Schedule
     actions: IntArray  # [N]
 
 
-def make_state(
-    world: World, *, step: float, first: Any, explores: float, decay: float, boltzmann: bool
-) -> EndlessQState:
+def make_state(world: World, *, step: float, first: Any, schedule: Schedule) -> EndlessQState:
     """Make the state of all agents, from the first Q [S, A_i] of each or one number."""
     A = capacity(world.actions.max())
     fields = [("Q", "f8", A), ("greedy", index(A))]
@@ -42,8 +38,8 @@ def make_state(
         cells["Q"][0, :, i, :size] = own
         cells["greedy"][0, :, i] = cells["Q"][0, :, i, :size].argmax(axis=-1)
     agents = records((world.agents,), [("explores", NONNEGATIVE), ("periods", "i8"), ("changed", "i8")])
-    agents["explores"] = explores
-    return EndlessQState(cells, agents, step, world.discount or 0.0, float(exp(-decay)), boltzmann, world.actions)
+    agents["explores"] = schedule.first
+    return EndlessQState(cells, agents, step, world.discount or 0.0, schedule, world.actions)
 
 
 @generics.policy.implement(EndlessQState)
@@ -58,25 +54,10 @@ def policy(learner, i, h, s, out):
 def act(learner, i, h, s, u):
     """Explore, or play the greedy action."""
     cell, explores, n = learner.cells[0, s, i], learner.agents[i].explores, learner.actions[i]
-    if learner.boltzmann:
-        return draw_softmax(cell, explores, n, u)
+    if learner.schedule.boltzmann:
+        return draw_softmax(cell.Q, cell.greedy, explores, n, u)
     if u < explores:
         return min(int(u / explores * n), n - 1)
-    return cell.greedy
-
-
-@generics.apart
-def draw_softmax(cell, temperature, n, u):
-    """Draw an action a ∝ exp(Q(a)/τ)."""
-    top, scale = cell.Q[cell.greedy], 1.0 / max(temperature, 1e-300)
-    total = 0.0
-    for a in range(n):
-        total += exp(max((cell.Q[a] - top) * scale, -1e3))
-    left = u * total
-    for a in range(n):
-        left -= exp(max((cell.Q[a] - top) * scale, -1e3))
-        if left < 0.0:
-            return a
     return cell.greedy
 
 
@@ -88,7 +69,7 @@ def learn(learner, i, h, s, a, r, s_next):
     before = Q[a]
     Q[a] += learner.step * (r + learner.discount * following.Q[following.greedy] - before)
     me.periods += 1
-    me.explores *= learner.shrink
+    me.explores = explores_next(learner.schedule, me.explores, me.periods)
     best = greedy
     if a != greedy:
         if Q[a] > Q[greedy]:

@@ -26,7 +26,7 @@ from tacit.core import check, generics
 from tacit.core.elementary import exp
 from tacit.core.records import NONNEGATIVE, capacity, records
 from tacit.core.types import IntArray
-from tacit.learners import q_independent, ucb
+from tacit.learners import ucb
 from tacit.learners.spec import Learner, World, check_steps, make_cells, player
 
 #: What is left of a temperature after a visit, and what it takes over from the next state. [Wei, Luke 2016]
@@ -122,7 +122,8 @@ generics.policy.implement(QHystereticState)(ucb.policy)
 def act(learner, i, h, s, u):
     """Draw from the ε-greedy policy, and keep the rest of the number."""
     learner.agents[i].coin = u * 16777216.0 % 1.0
-    return q_independent.act(learner, i, h, s, u)
+    Q = player(learner.players, learner.cells, i, h, s).Q
+    return ucb.draw_greedily(Q, learner.actions[i], learner.exploration, u)
 
 
 @generics.learn.implement(QHystereticState)

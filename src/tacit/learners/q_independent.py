@@ -2,6 +2,8 @@
 
     Q_h(s, a) ← Q_h(s, a) + step·(r + max_{a'} Q_{h+1}(s', a') − Q_h(s, a))
 
+With `decay`, `power` or `temperature`, exploration falls or is Boltzmann's (`q_scheduled.py`).
+
 Deviations: one table for each step of the finite horizon; ties between best actions are broken at random. In play that
 never resets (`periods=`) there is one table (`q_endless.py`).
 """
@@ -12,10 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tacit.core import check, generics
+from tacit.core.elementary import exp
 from tacit.core.errors import TacitError
-from tacit.core.records import capacity
+from tacit.core.records import NONNEGATIVE, capacity, records
 from tacit.core.types import IntArray
 from tacit.learners import q_endless, ucb
+from tacit.learners.q_scheduled import Schedule, ScheduledQState
 from tacit.learners.spec import Learner, World, check_steps, make_cells, player
 
 
@@ -34,9 +38,11 @@ class QIndependent(Learner):
     steps : {"shared"}, optional
         Parameter sharing across time steps: none (default) or full.
     decay : float, optional
-        Of play that never resets: β of the exploration ε·exp(−β·t) after t periods.
+        β of the exploration ε·exp(−β·t) after t episodes, or periods where play never resets.
     temperature : float, optional
-        Of play that never resets: Boltzmann exploration, actions drawn in proportion to exp(Q/τ), instead of ε.
+        Boltzmann exploration, actions drawn in proportion to exp(Q/τ), instead of ε; τ falls as ε does.
+    power : float, optional
+        Instead of `decay`: p of the exploration ε/(1 + t)^p.
     initial : {"uniform-rivals"}, optional
         Of play that never resets: initial Q is the discounted reward of an action for ever, where the others play
         uniformly. The agent must know the game for it.
@@ -54,6 +60,7 @@ class QIndependent(Learner):
     steps: str | None = field(default=None, repr=False)
     decay: float | None = field(default=None, repr=False)
     temperature: float | None = field(default=None, repr=False)
+    power: float | None = field(default=None, repr=False)
     initial: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -66,6 +73,10 @@ class QIndependent(Learner):
             check.real("decay", self.decay, least=0)
         if self.temperature is not None:
             check.positive("temperature", self.temperature)
+        if self.power is not None:
+            check.positive("power", self.power)
+            if self.decay is not None:
+                raise TacitError("decay and power are both given; exploration falls exponentially or as a power")
         if self.initial is not None:
             check.choice("initial", self.initial, ["uniform-rivals"])
 
@@ -76,36 +87,34 @@ class QIndependent(Learner):
 
     def explores(self, state: Any, i: int) -> float:
         """Return the probability of a uniform action; Boltzmann exploration has none."""
-        if isinstance(state, q_endless.EndlessQState):
-            return 0.0 if state.boltzmann else float(state.agents["explores"][i])
-        return self.exploration
+        if isinstance(state, QState):
+            return self.exploration
+        return 0.0 if self.temperature is not None else float(state.agents["explores"][i])
 
     def changed(self, state: Any, i: int) -> int:
         """Return the period since which agent i's greedy policy has not changed."""
         return int(state.agents["changed"][i])
 
-    def init(self, world: World) -> QState | q_endless.EndlessQState:
+    def init(self, world: World) -> QState | ScheduledQState | q_endless.EndlessQState:
         """Make the state of all agents."""
-        H = world.horizon
+        H, boltzmann = world.horizon, self.temperature is not None
+        explores = float(self.exploration if self.temperature is None else self.temperature)
+        schedule = Schedule(explores, float(exp(-(self.decay or 0.0))), float(self.power or 0.0), boltzmann)
         if world.discount is not None:
             first: Any = self.optimism * world.reward_range[1] / (1.0 - world.discount)
             if self.initial is not None:
                 first = tuple(paid / (1.0 - world.discount) for paid in world.payoffs)
-            return q_endless.make_state(
-                world,
-                step=float(self.step),
-                first=first,
-                explores=float(self.exploration if self.temperature is None else self.temperature),
-                decay=self.decay or 0.0,
-                boltzmann=self.temperature is not None,
-            )
-        for name in ("decay", "temperature", "initial"):
-            if getattr(self, name) is not None:
-                raise TacitError(f"{name} is of play that never resets; give periods instead of episodes")
+            return q_endless.make_state(world, step=float(self.step), first=first, schedule=schedule)
+        if self.initial is not None:
+            raise TacitError("initial is of play that never resets; give periods instead of episodes")
         fields = [("Q", "f8", capacity(world.actions.max()))]
         cells, players, sharing = make_cells(self.steps, world, fields, [], beyond=True)
         players["Q"][:-1] = self.optimism * world.reward_range[1] * H
-        return QState(cells, sharing, float(self.step), float(self.exploration), world.actions)
+        if self.decay is None and self.power is None and not boltzmann:
+            return QState(cells, sharing, float(self.step), float(self.exploration), world.actions)
+        agents = records((world.agents,), [("explores", NONNEGATIVE), ("episodes", "i8")])
+        agents["explores"] = explores
+        return ScheduledQState(cells, sharing, agents, float(self.step), schedule, H - 1, world.actions)
 
 
 class QState(NamedTuple):
@@ -122,18 +131,10 @@ generics.policy.implement(QState)(ucb.policy)  # which is returned; `act` explor
 
 
 @generics.act.implement(QState)
-@generics.jitable
 def act(learner, i, h, s, u):
     """Draw from the ε-greedy policy."""
-    n, Q = learner.actions[i], player(learner.players, learner.cells, i, h, s).Q
-    top, count = ucb.best(Q, n)
-    for a in range(n):
-        u -= learner.exploration / n
-        if Q[a] == top:
-            u -= (1.0 - learner.exploration) / count
-        if u < 0.0:
-            return a
-    return n - 1
+    Q = player(learner.players, learner.cells, i, h, s).Q
+    return ucb.draw_greedily(Q, learner.actions[i], learner.exploration, u)
 
 
 @generics.learn.implement(QState)

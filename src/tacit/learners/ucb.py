@@ -162,6 +162,19 @@ def best(row, n):
     return top, count
 
 
+@generics.jitable
+def draw_greedily(Q, n, exploration, u):
+    """Draw a best action, or with the probability of exploration a uniform one."""
+    top, count = best(Q, n)
+    for a in range(n):
+        u -= exploration / n
+        if Q[a] == top:
+            u -= (1.0 - exploration) / count
+        if u < 0.0:
+            return a
+    return n - 1
+
+
 @generics.act.implement(UCBState)
 def act(learner, i, h, s, u):
     """Take the best action, one of them at random if there are several."""
@@ -179,6 +192,7 @@ def act(learner, i, h, s, u):
 
 
 @generics.policy.implement(UCBState)
+@generics.jitable
 def policy(learner, i, h, s, out):
     """Write the greedy policy."""
     n, Q = learner.actions[i], player(learner.players, learner.cells, i, h, s).Q
