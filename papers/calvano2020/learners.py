@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 PAGE, FIGURE = ROOT / "docs/collusion.json", ROOT / "docs/figures/collusion.png"
 
 #: Episodes, or iterations of exact gradients, and seconds at most.
-EPISODES, ITERATIONS, SECONDS, SEEDS = 20_000, 200, 25.0, 2
+EPISODES, ITERATIONS, SECONDS, SEEDS = 100_000, 200, 25.0, 1
 
 #: Where a state counts as visited in the long run.
 VISITED = 1e-3
@@ -111,7 +111,9 @@ def main() -> int:
         draw(json.loads(PAGE.read_text()))
         return 0
     warnings.simplefilter("ignore")
-    game, rows = tacit.make("pricing"), []
+    game = tacit.make("pricing")
+    uniform = measure(game, tacit.MarkovPolicy.uniform(game))
+    rows: list[dict[str, Any]] = [{"learner": "uniform policy", "seed": 0, "episodes": 0, **uniform}]
     for name in tacit.learners.REGISTRY:
         for seed in range(SEEDS):
             began = time.time()

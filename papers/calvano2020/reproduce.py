@@ -56,6 +56,7 @@ def list_settings() -> list[Setting]:
         for rate in RATES
         for decay in DECAYS
     ]
+    settings += [Setting("patient", 100, {}, with_params(step=0.075, decay=1e-6))]
     settings += [Setting(f"cost-{cost:g}", 60, {"costs": [1.0, cost]}) for cost in COSTS]
     settings += [Setting(f"discount-{delta:g}", 40, {"discount": delta}) for delta in DISCOUNTS]
     memoryless = with_params(step=0.25, decay=1e-3)

@@ -86,7 +86,7 @@ def measure(game: Any, run: Any, *, exact: bool = True) -> dict[str, Any]:
         "loss_on_path": checked.get("loss_on_path"),
         "returns": checked.get("returns"),
         "visits_path": float(run.visits[cycle.states].sum() / run.episodes),
-        "visits_other": float(np.median(np.delete(run.visits, cycle.states))),
+        "visits_other": float(np.median([0, *np.delete(run.visits, cycle.states)])),
     }
     if game.timing != "simultaneous" or not game.memory:
         return row
