@@ -571,19 +571,18 @@ class FeaturePart(Part):
             Q = np.minimum(Q, self._most[h])
         return np.where(allowed, Q, -np.inf)
 
-    def best(self, h: int, x: FloatArray, allowed: Any) -> int:
+    def respond(self, h: int, x: FloatArray, allowed: Any) -> int:
         """Return the best action at step h on a vector."""
         phis = self._basis.show(np.append(x, float(h))[None] if self.clock else x[None])
         return int(self._judge(h, phis, self._basis.near(phis), True if allowed is None else allowed).argmax())
 
-    def act(self, h: int, s: Any) -> int:
-        """Return the action at step h on an observation, which may hold an action mask."""
+    def _act(self, h: int, s: Any) -> int:
         return self.choose(h, s, find_mask(s))
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
         """Return the action at step h where only some are allowed."""
         self._step(h)
-        return self.best(h, self.vector(s), allowed)
+        return self.respond(h, self.vector(s), allowed)
 
 
 def _basis(met: FloatArray, draw: np.random.Generator) -> Basis:
@@ -639,7 +638,7 @@ def _play_features(
         episode.allowed[h] = True if mask is None else mask
         a = None  # what the policy plays
         if h >= begin:
-            a = draw.choice(np.flatnonzero(episode.allowed[h])) if draw.random() < stray else model.best(h, x, mask)
+            a = draw.choice(np.flatnonzero(episode.allowed[h])) if draw.random() < stray else model.respond(h, x, mask)
         observation, episode.paid[h], terminated, truncated, info = env.step(a)
         episode.acted[h] = info["action"]
         if terminated or truncated:

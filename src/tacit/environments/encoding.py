@@ -109,6 +109,12 @@ class Encoding:
             raise TacitError(f"{brief(observation)} has nan in it, which is in no bin; replace it in a wrapper")
         return tuple([cell.key(value) for cell, value in zip(self.cells, values, strict=True)])
 
+    @property
+    def stored(self) -> dict[str, Any]:
+        """What a file holds of it, see `tacit.policies.base.StoredBins`."""
+        cells = [[list(cell.edges), list(cell.middles)] if cell.middles else None for cell in self.cells]
+        return {"order": _order(self.space), "numbers": cells}
+
     def describe(self, key: Sequence[Any]) -> str:
         """Return a state in words: the bins that it lies in."""
         words = [cell.describe(part) for cell, part in zip(self.cells, key, strict=True)]
@@ -117,6 +123,12 @@ class Encoding:
     def restore(self, key: Sequence[Any]) -> Any:
         """Return an observation of the space whose key this is: the middle of its bins."""
         return unflatten(self.space, iter(key))
+
+
+def _order(space: Any) -> Any:
+    """Return the structure of a space: objects and lists of its parts, None for numbers."""
+    each = {name: _order(part) for name, part in parts(space).items()}
+    return each if kind(space) == "Dict" else list(each.values()) if kind(space) == "Tuple" else None
 
 
 def read_encode(encode: Any) -> Any:

@@ -89,8 +89,7 @@ class ExternalPart(Part):
             with blame(f"{self!r} failed"):
                 self._given.reset()
 
-    def act(self, h: int, s: Any) -> int:
-        """Return the action at step h on an observation, which may hold an action mask."""
+    def _act(self, h: int, s: Any) -> int:
         return self.choose(h, s, find_mask(s))
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
@@ -171,15 +170,17 @@ class ObservingPart(Part):
 
     def __init__(self, part: Part, number: Callable[[Any], int | None]) -> None:
         super().__init__(part.agent, part.actions, part.horizon)
-        self._part, self._find, self.product = part, number, part.product
+        self._part, self._number, self.product = part, number, part.product
 
     def begin(self, seed: int) -> None:
         """Begin an episode with the common seed."""
         self._part.begin(seed)
 
-    def act(self, h: int, s: Any) -> int:
-        """Return the action at step h on an observation."""
-        return self._part.act(h, self._find(s))
+    def _act(self, h: int, s: Any) -> int:
+        state = self._number(s)
+        if state is None:
+            self.count_unknown(s)
+        return self._part.act(h, state)
 
 
 def policy_of(game: Any, policy: Any) -> Any:

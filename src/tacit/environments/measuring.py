@@ -465,10 +465,6 @@ def _describe(arena: Arena, deviators: list[Any]) -> str:
     return f"deviations on {what}" + ("" if deviators == [TABLE] else f", by {' and '.join(map(name_of, deviators))}")
 
 
-#: From this share on it is noted that observations are none of those in the policy's tables.
-LOST = 0.01
-
-
 def _notes(arena: Arena, policy: Any, ends: Ends, episodes: int, confidence: float) -> tuple[str, ...]:
     """Return notes on intervals, on episodes cut short, and on unknown observations."""
     notes = []
@@ -485,9 +481,9 @@ def _notes(arena: Arena, policy: Any, ends: Ends, episodes: int, confidence: flo
     if getattr(arena, "cut", False) and (getattr(arena, "limited", False) or getattr(policy, "steps", 1) > 1):
         notes.append(describe_cut(arena.horizon))
     lost, met = getattr(arena, "lost", 0), getattr(arena, "met", 0)
-    if lost >= LOST * max(met, 1):
-        share = f"{100 * lost / met:.2g} %"
-        notes.append(f"{share} of what was observed is not in the policy's tables, and it plays evenly there")
+    if lost:
+        share = f"{lost:,} of {met:,} observations ({100 * lost / met:.2g} %)"
+        notes.append(f"{share} are not in the policy's tables; actions are drawn uniformly there")
     return tuple(notes)
 
 

@@ -201,6 +201,12 @@ class Observations:
         except TacitError:
             return None
 
+    @property
+    def stored_encode(self) -> Any:
+        """What a file says of its encode: bins, that it is a function, or nothing."""
+        stored = getattr(self._encoded, "stored", None)
+        return stored if stored is not None else base.FUNCTION if self._encoded is not None or self.lost else None
+
     def __repr__(self) -> str:
         return f"Observations({self._who}, {len(self.met)} met)"
 

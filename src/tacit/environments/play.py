@@ -25,7 +25,7 @@ from tacit.environments.episodes import EnvironmentGame, episode_bounds, stated_
 from tacit.environments.observations import OVER, Numbering, Observations, can_number, numberings
 from tacit.games.exact import check_playable
 from tacit.games.protocol import Game, is_game
-from tacit.policies import MarkovPolicy, Part, RecordedPolicy
+from tacit.policies import MarkovPolicy, Part, RecordedPolicy, base
 
 #: Episodes that are played at once: bounds memory, and how long Ctrl-C waits.
 BATCH = 2_000
@@ -430,7 +430,11 @@ def open_environment(game: Any, policy: Any, *, counts: bool = False) -> Environ
     if blind:
         encode = see_nothing  # no states are counted
     listed = observations is not None and isinstance(observations[0], list)
-    numbered = _own(adapter, None if listed else observations, encode, horizon)
+    stored = getattr(policy, "encodes", None)
+    if listed and encode is None and stored is not None and base.FUNCTION not in stored:
+        numbered, encode = numberings(adapter, stored, early=False), stored
+    else:
+        numbered = _own(adapter, None if listed else observations, encode, horizon)
     if listed:
         numbered = [
             one.list_as(listing, encoded=encode is not None)

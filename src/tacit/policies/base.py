@@ -7,7 +7,7 @@ when it is asked for.
     part = tacit.policies.Part.load("policy.npz", agent=0)
     part.begin(seed)                             # the common seed of the episode, the same for all agents
     a = part.act(h, s)
-    a = part.act(h, part.number(observation))    # of an environment; uniform in states that learning never visited
+    a = part.act(h, observation=observation)     # of an environment; what learning never met is counted and said
 
 A part does its arithmetic on plain numbers: for one agent and one step arrays cost more than they save.
 """
@@ -17,7 +17,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import warnings
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, cast
 
@@ -127,7 +129,12 @@ def observations_of(policy: Any, agents: Sequence[int]) -> dict[str, Any]:
     """Return the field `observations` of a policy's document; nothing where they are unknown."""
     observers = policy.observations
     each = [] if observers is None else [as_list(observers[i], policy.states) for i in agents]
-    return {"observations": each} if each and None not in each else {}
+    if not each or None in each:
+        return {}
+    encodes = [getattr(observers[i], "stored_encode", None) for i in agents]
+    if policy.encodes is not None:
+        encodes = [getattr(policy.encodes[i], "stored", policy.encodes[i]) for i in agents]
+    return {"observations": each} | ({"encode": encodes} if any(encodes) else {})
 
 
 def as_list(observer: Any, states: int) -> list[Any] | None:
@@ -150,6 +157,66 @@ def read_observations(content: Mapping[str, Any], agents: int, states: int) -> t
             raise TacitError(f"observations[{i}] has {len(observations)} entries for {states} states")
         number_observations(observations)
     return tuple(lists)
+
+
+#: What stands in a file for a function, which it cannot hold.
+FUNCTION = "function"
+
+
+class StoredBins:
+    """Bins of an observation's numbers, as a policy's file holds them.
+
+    `order` is the observation's structure: an object of named parts, a list of parts, or null for numbers. `numbers`
+    has for each number null, or the edges of its bins and what stands for each bin.
+
+    Examples
+    --------
+    >>> StoredBins({"order": {"at": None}, "numbers": [[[0.0], [-0.5, 0.5]]]})({"at": [0.3]})
+    (0.5,)
+    """
+
+    def __init__(self, stored: Any) -> None:
+        if not isinstance(stored, dict) or not isinstance(stored.get("numbers"), list):
+            raise TacitError(f"its encode is {brief(stored)}; it must have an order, and a list of numbers")
+        for k, cell in enumerate(stored["numbers"]):
+            if cell is not None:
+                edges, middles = (check.array(f"encode.numbers[{k}][{j}]", part) for j, part in enumerate(cell))
+                if edges.ndim != 1 or middles.shape != (len(edges) + 1,) or (np.diff(edges) <= 0).any():
+                    raise TacitError(f"encode.numbers[{k}] must be ascending edges, and one number more for the bins")
+        self.stored = stored
+
+    def __call__(self, observation: Any) -> tuple[Any, ...]:
+        """Return what stands for an observation."""
+        try:
+            values = _list_numbers(self.stored.get("order"), observation)
+        except (KeyError, TypeError, ValueError, IndexError):
+            raise TacitError(f"{brief(observation)} is not of the structure that was learned with") from None
+        cells = self.stored["numbers"]
+        if len(values) != len(cells) or any(value != value for value in values):
+            raise TacitError(f"{brief(observation)} must be {len(cells)} numbers, none of them nan")
+        pairs = zip(cells, values, strict=True)
+        return tuple(value if cell is None else cell[1][bisect_right(cell[0], value)] for cell, value in pairs)
+
+
+def _list_numbers(order: Any, observation: Any) -> list[Any]:
+    """Return the numbers of an observation in their order."""
+    if isinstance(order, dict):
+        return [x for name, part in order.items() for x in _list_numbers(part, observation[name])]
+    if isinstance(order, list):
+        return [x for part, share in zip(order, observation, strict=True) for x in _list_numbers(part, share)]
+    return np.asarray(observation).ravel().tolist()
+
+
+def read_encodes(content: Mapping[str, Any], agents: int) -> list[Any] | None:
+    """Return what a file says of how each agent's observations become keys: bins, "function", or None."""
+    stored = content.get("encode")
+    if stored is None:
+        return None
+    if isinstance(stored, np.ndarray):  # of a `.npz`
+        stored = parse_json(str(files.single("encode", stored)), "the text of its encode", "JSON")
+    if not isinstance(stored, list) or len(stored) != agents:
+        raise TacitError(f"its encode is {brief(stored)}; it must be a list with an entry for each of {agents} agents")
+    return [one if one in (None, FUNCTION) else StoredBins(one) for one in stored]
 
 
 def number_observations(observations: Sequence[Any]) -> dict[Hashable, int]:
@@ -207,6 +274,7 @@ class Policy(Sealed, ABC):
     states: int
     horizon: int | None
     observations: Any = None  # of an environment: for each agent a list of what it saw in each state, or who numbers it
+    encodes: list[Any] | None = None  # of a file: how each agent's observations become what is listed
 
     def __init_subclass__(cls) -> None:
         """Note which kinds of files the class reads."""
@@ -214,8 +282,8 @@ class Policy(Sealed, ABC):
             KINDS.setdefault(kind, cls)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the game out."""
-        return {key: value for key, value in self.__dict__.items() if key != "game"}
+        """Leave the game out, and what `predict` plays with."""
+        return {key: value for key, value in self.__dict__.items() if key not in ("game", "_players")}
 
     def check_fits(self, game: Game) -> None:
         """Raise unless the policy has the game's agents, states, actions and horizon."""
@@ -228,8 +296,48 @@ class Policy(Sealed, ABC):
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
         part = self._part(i)
         if self.observations is not None:
-            part.tell(self.observations[i], self.states)
+            part.tell(self.observations[i], self.states, None if self.encodes is None else self.encodes[i])
         return part
+
+    def predict(
+        self, observation: Any, state: int | None = None, episode_start: Any = None, deterministic: bool = False
+    ) -> tuple[Any, int]:
+        """Return an action, and the `state` of the next step, as models of Stable-Baselines3 do.
+
+        Parameters
+        ----------
+        observation
+            As the environment shows it, or the state of a game; with several agents, one for each.
+        state : int, optional
+            What the step before returned; None begins an episode.
+        episode_start : bool, optional
+            Whether an episode begins, whatever `state` is.
+        deterministic : bool
+            The most likely action instead of a drawn one; of product policies with tables.
+
+        Returns
+        -------
+        action, state
+            With several agents, a list of actions, which count from 0.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> policy = tacit.solve(tacit.from_gymnasium("FrozenLake-v1"), "optimum").policy
+        >>> policy.predict(0)
+        (3, 1)
+        """
+        if "_players" not in self.__dict__:
+            self._players = [self.part(i) for i in range(self.agents)]
+        h = 0 if state is None or np.any(episode_start) else check.integer("state", state, least=0)
+        if h == 0:
+            seed = int(np.random.default_rng().integers(2**31))
+            for part in self._players:
+                part.begin(seed)
+        shown = [observation] if self.agents == 1 else list(observation)
+        each = zip(self._players, shown, strict=True)
+        actions = [part.best(h, one) if deterministic else part.act(h, observation=one) for part, one in each]
+        return actions if self.agents > 1 else actions[0], h + 1
 
     @abstractmethod
     def _part(self, agent: int) -> Part: ...
@@ -291,6 +399,7 @@ class Policy(Sealed, ABC):
         else:
             raise TacitError("it holds another kind of policy; tacit.policies.load reads every kind")
         policy.observations = read_observations(content, policy.agents, policy.states)
+        policy.encodes = None if policy.observations is None else read_encodes(content, policy.agents)
         return policy
 
     @classmethod
@@ -376,6 +485,10 @@ def check_game(game: object) -> None:
         check_exact(game)  # says what would work
 
 
+#: Stands for an observation that is not given.
+_NOTHING: Any = object()
+
+
 class Part:
     """What all parts have in common.
 
@@ -391,6 +504,8 @@ class Part:
         Whether it acts on observations instead of the numbers of states.
     table : array [H or 1, S, A], or None
         What it plays, where that is a table of its own.
+    unknown : int
+        How many observations were met that learning never met: there it draws uniformly, and warns once.
 
     Examples
     --------
@@ -407,6 +522,7 @@ class Part:
     agent: int
     horizon: int | None
     product = sees = False
+    unknown = 0
     table: npt.NDArray[np.float64] | None = None
     _size: int  # actions
 
@@ -417,6 +533,8 @@ class Part:
         self._own: list[float] = []
         self._lone: np.random.Generator | None = None
         self._observed: Any = None
+        self._encode: Any = None
+        self._states = 2**63
         self._numbers: dict[Hashable, int] | None = None
 
     @staticmethod
@@ -450,9 +568,9 @@ class Part:
         """The agent's number of actions."""
         return self._size
 
-    def tell(self, observations: Any, states: int) -> None:
-        """Say what the agent observed in each state: a list, or who numbers it."""
-        self._observed, self._states, self._numbers = observations, states, None
+    def tell(self, observations: Any, states: int, encode: Any = None) -> None:
+        """Say what the agent observed in each state: a list, with the bins of a file, or who numbers it."""
+        self._observed, self._states, self._encode, self._numbers = observations, states, encode, None
 
     @property
     def observations(self) -> list[Any] | None:
@@ -465,8 +583,8 @@ class Part:
         Parameters
         ----------
         observation
-            As the environment shows it; where the policy was learned with `encode=`, what that makes of it. Tuples,
-            lists and arrays of the same content are the same.
+            As the environment shows it; where the policy was learned with a function as `encode`, what that makes of
+            it. Tuples, lists and arrays of the same content are the same.
 
         Examples
         --------
@@ -486,9 +604,35 @@ class Part:
                 )
             self._numbers = number_observations(observations)
         try:
-            return self._numbers.get(observation_key(observation))
+            s = self._numbers.get(observation_key(observation))
+            if s is None and callable(self._encode):
+                s = self._numbers.get(observation_key(self._encode(observation)))
         except TacitError:
             return None
+        return s
+
+    def find(self, observation: Any) -> int | None:
+        """Return the number of the state that an environment shows; None, counted and said, if it is unknown."""
+        if self._observed is None:
+            return cast(int, observation)  # a game's own state
+        if self._encode == FUNCTION or getattr(self._observed, "lost", False):
+            raise TacitError(
+                "the policy was learned with a function as encode, which its file does not hold; "
+                "give part.act(h, part.number(encode(observation)))"
+            )
+        known = getattr(self._observed, "known", self.number)
+        s: int | None = known(observation)
+        if s is not None and s < self._states:
+            return s
+        self.count_unknown(observation)
+        return None
+
+    def count_unknown(self, observation: Any) -> None:
+        """Count an observation that learning never met; warn of the first."""
+        self.unknown += 1
+        if self.unknown == 1:
+            text = f"agent {self.agent} observed {brief(observation)}, which it never met in learning"
+            warnings.warn(f"{text}; it draws uniformly there, and part.unknown counts on", stacklevel=4)
 
     def begin(self, seed: int) -> None:
         """Begin an episode with the common seed; the agent's own draws come from it too, by the agent's number."""
@@ -505,9 +649,22 @@ class Part:
     def _begin(self) -> None:
         """Set what an episode begins with."""
 
-    def act(self, h: int, s: int | None) -> int:
-        """Return the action at step h in state s, drawn uniformly where s is None."""
+    def act(self, h: int, s: Any = None, *, observation: Any = _NOTHING) -> int:
+        """Return the action at step h in state s, or on an observation; drawn uniformly where both are unknown."""
+        if observation is not _NOTHING:
+            s = observation if self.sees else self.find(observation)
+        return self._act(h, s)
+
+    def _act(self, h: int, s: Any) -> int:
         raise NotImplementedError
+
+    def best(self, h: int, observation: Any) -> int:
+        """Return the most likely action at step h on an observation; where that is unknown, a random one."""
+        if self.table is None:
+            raise TacitError("deterministic must be False for a policy that is no product of tables; got True")
+        s = self.find(observation)
+        u = self._step(h)
+        return int(u * self._size) if s is None else int(self.table[h % len(self.table), s].argmax())
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
         """Return the action at step h where only some are `allowed`; by itself a part knows of no masks."""

@@ -266,8 +266,7 @@ class DeployedPart(Part):
     def _lose(self) -> None:
         self.node = 0
 
-    def act(self, h: int, s: int | None) -> int:
-        """Return the action at step h in state s, drawn uniformly with None; steps come in order."""
+    def _act(self, h: int, s: int | None) -> int:
         if s is None:
             return self.stray(h)
         policy = self.policy

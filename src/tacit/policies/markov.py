@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check, memory
+from tacit.core import check, files, memory
 from tacit.core.display import count, times
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.memory import Owned, refuse_masked
+from tacit.core.memory import Owned, lock, refuse_masked, unwrap
 from tacit.core.types import FloatArray
 from tacit.policies.base import Part, Policy, check_game, list_of, plain, read_observations
 
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 _PLAY = {
     "product": "At step h in state s agent i draws its action from probs[i][h][s] with a number of its own; "
-    "with steps = 1 the same at every step, h = 0.",
+    "where probs[i] has one step, that is played at every step, h = 0.",
     "correlated": "In each step all agents share one number u in [0, 1) and draw the same joint action from "
-    "probs[h][s] with it; the last agent's action counts fastest. With steps = 1 the same at every step, h = 0.",
+    "probs[h][s] with it; the last agent's action counts fastest. Where probs has one step, that is played at every "
+    "step, h = 0.",
 }
 
 
@@ -201,38 +202,50 @@ class MarkovPolicy(Policy):
     def _arrays(self) -> dict[str, Any]:
         """Return the arrays `probs_0`, `probs_1`, … (product) or `probs` (correlated)."""
         keys = [f"probs_{i}" for i in range(self.agents)] if self.product else ["probs"]
-        return {"kind": np.array("markov"), **dict(zip(keys, self.probs, strict=True))}
+        tables = [table[:1] if self._shared else table for table in self.probs]
+        steps = {"steps": np.array(self.steps)} if self._shared and self.steps > 1 else {}
+        return {"kind": np.array("markov"), **steps, **dict(zip(keys, tables, strict=True))}
+
+    @property
+    def _shared(self) -> bool:
+        """Whether the same is played at every step, which files hold once."""
+        return all(bool((table[1:] == table[:1]).all()) for table in self.probs)
 
     def _content(self, path: object, shown: Sequence[int]) -> tuple[str, str, dict[str, Any]]:
         if not self.product and len(shown) < self.agents:
             raise TacitError("a correlated policy has no parts: every agent must hold all of it to draw the same")
         kind = "product" if self.product else "correlated"
-        flat = self.probs[0].reshape(self.steps, self.states, -1)  # of a correlated policy: by joint actions
-        tables = [self.probs[i].tolist() for i in shown] if self.product else flat.tolist()
+        stored = slice(1) if self._shared else slice(None)
+        if self.product:
+            tables = [self.probs[i][stored].tolist() for i in shown]
+        else:  # by joint actions
+            tables = self.probs[0][stored].reshape(-1, self.states, math.prod(self.actions)).tolist()
         return kind, _PLAY[kind], {"steps": self.steps, "probs": tables}
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        steps = _check_steps(files.single("steps", arrays["steps"])) if "steps" in arrays else None
         if "probs" in arrays:
-            return cls(Owned(arrays["probs"]))
-        tables = set(arrays) - {"kind", "observations"}
+            return cls(Owned(_at_each_step(arrays["probs"], steps)))
+        tables = set(arrays) - {"kind", "steps", "observations", "encode"}
         keys = [f"probs_{i}" for i in range(len(tables))]
         if not keys or set(keys) != tables:
             names = one_line(", ".join(sorted(arrays)), 200) or "nothing"
             raise TacitError(f"it has no probs and no probs_0 (it has {names})")
-        return cls([Owned(arrays[key]) for key in keys])
+        return cls([Owned(_at_each_step(arrays[key], steps)) for key in keys])
 
     @classmethod
     def _from_content(cls, content: Mapping[str, Any]) -> Self:
         actions, probs = list_of(content, "actions"), list_of(content, "probs")
+        steps = _check_steps(content.get("steps"))
         if content["kind"] == "product":
-            policy = cls(probs)
+            policy = cls([_at_each_step(check.array(f"probs[{i}]", table), steps) for i, table in enumerate(probs)])
         else:
             sizes = [check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions)]
             flat = check.array("probs", probs)
             if flat.ndim != 3 or 0 in flat.shape or flat.shape[2] != math.prod(sizes):
                 raise TacitError(f"probs has shape {flat.shape}; it must be [H, S, {math.prod(sizes)} joint actions]")
-            policy = cls(Owned(flat.reshape(*flat.shape[:2], *sizes)))
+            policy = cls(Owned(_at_each_step(flat.reshape(*flat.shape[:2], *sizes), steps)))
         stated = (content.get("states"), content.get("steps"), actions)
         if stated != (policy.states, policy.steps, list(policy.actions)):
             raise TacitError(f"its states, steps and actions are {brief(stated)}, and its probs make a {policy!r}")
@@ -274,8 +287,7 @@ class MarkovPart(Part):
         self._correlated, self.product = correlated, not correlated
         self.table = None if correlated else probs
 
-    def act(self, h: int, s: int | None) -> int:
-        """Return the action at step h in state s; with None, drawn uniformly."""
+    def _act(self, h: int, s: int | None) -> int:
         if s is None:
             return self.stray(h)
         if type(s) is not int or not 0 <= s < self.states:
@@ -297,6 +309,18 @@ class MarkovPart(Part):
         return super().stray(h)
 
 
+def _check_steps(value: object) -> int:
+    return check.integer("steps", value, least=1, most=2**31 - 1)
+
+
+def _at_each_step(table: npt.NDArray[Any], steps: int | None) -> npt.NDArray[Any]:
+    """Return a table of a file for every step; one that holds for all is stored once."""
+    if steps is None or steps == 1 or table.ndim < 3 or len(table) != 1:
+        return table
+    memory.require(memory.floats(steps, *table.shape[1:]), "the policy of all steps")
+    return np.repeat(table, steps, axis=0)
+
+
 def check_policy(policy: object, *, product: str = "") -> None:
     """Raise unless `policy` is a Markov policy, and a product policy where something named needs one."""
     if not isinstance(policy, MarkovPolicy):
@@ -309,8 +333,19 @@ def _check_own(i: int, probs: npt.ArrayLike | Owned[Any]) -> FloatArray:
     table = check.array(f"probs[{i}]", probs)
     if table.ndim != 3 or 0 in table.shape:
         raise TacitError(f"probs[{i}] has shape {table.shape}; each agent's array must be [H, S, A_i]")
+    table = _normalise(probs, table, 1)
     check.distributions(f"probs[{i}]", table, ["h", "s", "a"], over="actions")
     return table
+
+
+def _normalise(given: Any, table: FloatArray, actions: int) -> FloatArray:
+    """Return a table that was given in 32-bit or 16-bit floats with sums that are 1 in 64-bit floats."""
+    kind = getattr(unwrap(given)[0], "dtype", None)
+    if kind not in (np.float32, np.float16):
+        return table
+    total = table.sum(axis=tuple(range(-actions, 0)), keepdims=True)
+    rounded = np.abs(total - 1) <= 4 * np.finfo(kind).eps * math.prod(table.shape[-actions:])
+    return lock(np.divide(table, total, out=table.copy(), where=rounded))
 
 
 def _check_joint(probs: Any) -> FloatArray:
@@ -320,6 +355,7 @@ def _check_joint(probs: Any) -> FloatArray:
             f"probs has shape {joint.shape}; one array is a correlated policy [H, S, A_1, …, A_N], "
             f"a list of arrays [H, S, A_i] a product policy"
         )
+    joint = _normalise(probs, joint, joint.ndim - 2)
     flat = joint.reshape(*joint.shape[:2], -1)
     try:
         check.distributions("probs", flat, ["h", "s", ("joint", joint.shape[2:])], over="joint actions")

@@ -628,8 +628,7 @@ class RecordedPart(Part):
     def _lose(self) -> None:
         self.index = -1
 
-    def act(self, h: int, s: int | None) -> int:
-        """Return the action at step h in state s, drawn uniformly with None; steps come in order."""
+    def _act(self, h: int, s: int | None) -> int:
         if s is None:
             return self.stray(h)
         if type(s) is not int or not 0 <= s < self._record.states:
