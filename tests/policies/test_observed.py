@@ -41,7 +41,7 @@ class Views:
 def run() -> tacit.Run:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they see different things
-        return tacit.learn(Views(), episodes=200, seed=0)
+        return tacit.learn(Views(), "adaptive-v-cce", episodes=200, seed=0)
 
 
 @pytest.fixture
