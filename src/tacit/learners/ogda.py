@@ -62,6 +62,8 @@ class OGDA(ExactLearner):
         Step size for rewards in [0, 1]; 1/(4·√A_i) if not given.
     gradient : {"exact", "sampled"}
         From the game's tables, or estimated from the agent's own episodes.
+    optimistic : bool
+        Whether the policy is a step ahead of x̂; without it, this is gradient descent-ascent with a critic.
     batch : int
         Of sampled gradients: visits of a state between two steps there.
     exploration : float
@@ -81,6 +83,7 @@ class OGDA(ExactLearner):
 
     eta: float | None = None
     gradient: str = "exact"
+    optimistic: bool = True
     batch: int = 100
     exploration: float = 0.05
     start: Start = "uniform"
@@ -91,6 +94,7 @@ class OGDA(ExactLearner):
         if self.eta is not None:
             check.real("eta", self.eta, least=0)
         check.choice("gradient", self.gradient, ["exact", "sampled"])
+        check.flag("optimistic", self.optimistic)
         batches.check_play(self.batch, self.exploration)
         check_start(self.start)
         check_steps(self.steps)
@@ -145,7 +149,7 @@ class OGDA(ExactLearner):
                 critic[i, h] = V[i, h] + rate * ((x * own).sum(axis=1) - V[i, h])
                 slope = steps[i] * (own - own.mean(axis=1, keepdims=True))
                 points[i][h] = project_each(hats[i][h] + slope)
-                moved[i][h] = project_each(points[i][h] + slope)
+                moved[i][h] = project_each(points[i][h] + slope) if self.optimistic else points[i][h]
         new = MarkovPolicy([Owned(x) for x in moved])
         change = max(float(np.abs(a - b).max()) for a, b in zip((critic, *points), (V, *hats), strict=True))
         return new, (t, critic, *points), change
@@ -163,6 +167,7 @@ class OGDA(ExactLearner):
             cells=cells,
             players=sharing,
             agents=agents,
+            optimistic=bool(self.optimistic),
             batch=int(self.batch),
             exploration=float(self.exploration),
             discount=1.0 if world.discount is None else world.discount,
@@ -179,6 +184,7 @@ class OGDAState(NamedTuple):
     cells: Any  # [H+1, S, N]  batches.fields; point [A]: x̂; V; updates: t
     players: Any  # whose policy is where
     agents: Any  # [N]  eta
+    optimistic: bool
     batch: int
     exploration: float
     discount: float  # γ of play that never resets, otherwise 1
@@ -205,5 +211,6 @@ def learn(learner, i, h, s, a, r, s_next):
         batches.ascend(cell.point, cell.total, learner.agents[i].eta, n)
         for b in range(n):
             cell.prob[b] = cell.point[b]
-        batches.ascend(cell.prob, cell.total, learner.agents[i].eta, n)
+        if learner.optimistic:
+            batches.ascend(cell.prob, cell.total, learner.agents[i].eta, n)
         batches.clear(cell, n)
