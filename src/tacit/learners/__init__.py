@@ -22,6 +22,8 @@ from tacit.games.tabular import as_tables
 from tacit.learners.adaptive_v import AdaptiveV
 from tacit.learners.model import ModelIndependent
 from tacit.learners.model_central import JOINT, ModelCentral
+from tacit.learners.nash_q import NashQ
+from tacit.learners.nash_vi import NashVI
 from tacit.learners.npg import NPG
 from tacit.learners.ogda import OGDA
 from tacit.learners.pg_adaptive import PGAdaptive
@@ -88,6 +90,8 @@ REGISTRY.add("npg", NPG)
 REGISTRY.add("pg-q", PGQ)
 REGISTRY.add("pg-two-timescale", PGTwoTimescale)
 REGISTRY.add("ogda", OGDA)
+REGISTRY.add("nash-q", NashQ)
+REGISTRY.add("nash-vi", NashVI)
 REGISTRY.add(
     "ucb-central",
     UCB,
@@ -192,6 +196,7 @@ PAPER: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 
 #: What the sources of other learners print, for any game: `preset="theory"` takes it; defaults are practical.
 THEORY: Mapping[str, Mapping[str, Any]] = {
+    "nash-vi": {"bonus": 1.0, "correction": 1.0},
     "q-phases": {"exploration": 0.1, "inertia": 0.5, "tolerance": 0.0, "power": 0.751},
     "q-smoothed": {"rule": "slow-policy", "fast": 0.5, "slow": 1.0, "temperature": 1e-6},
     "wolf-phc": {"step": 0.01, "win": 5e-5, "lose": 1e-4, "step_visits": 1e6, "policy_visits": 2e4},
@@ -234,6 +239,8 @@ __all__ = [
     "Mixed",
     "ModelCentral",
     "ModelIndependent",
+    "NashQ",
+    "NashVI",
     "PGAdaptive",
     "PGExact",
     "PGStorm",
