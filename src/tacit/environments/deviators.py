@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,13 +148,12 @@ def train_best(
 
 def _train(arena: Any, policy: Any, agent: int, deviator: Any, episodes: int, seed: int) -> Deviation:
     if deviator == TABLE:
-        model = train_table(arena, policy, agent, episodes, seed)
-        table = model.best()
-        for s, mask in arena.masks(agent).items():  # what a forbidden action stands for
-            table[:, s] = np.where(table[:, s] >= 0, np.array(stand_in(mask))[table[:, s]], -1)
-        return Deviation(agent, table)
+        halfway, table = train_table(arena, policy, agent, episodes, seed)
+        masks = arena.masks(agent)
+        return Deviation(agent, _allow(table, masks), halfway=lambda: _allow(halfway, masks))
     if deviator == FEATURES:
-        return Deviation(agent, train_features(SingleAgentEnv(arena, policy, agent, seed), episodes))
+        trained, earlier = train_features(SingleAgentEnv(arena, policy, agent, seed), episodes)
+        return Deviation(agent, trained, halfway=earlier)
     env = _for_trainers(arena, policy, agent, seed)
     with blame(f"the deviator {name_of(deviator)} failed"):
         response = deviator(env, episodes)
@@ -163,8 +162,16 @@ def _train(arena: Any, policy: Any, agent: int, deviator: Any, episodes: int, se
     return Deviation(agent, response)
 
 
-def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> VisitCounts:
-    """Train in batches that grow; return the counts of visits."""
+def _allow(table: IntArray, masks: dict[int, Any]) -> IntArray:
+    """Return a response with the actions that forbidden ones stand for."""
+    for s, mask in masks.items():
+        if s < table.shape[1]:
+            table[:, s] = np.where(table[:, s] >= 0, np.array(stand_in(mask))[table[:, s]], -1)
+    return table
+
+
+def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> tuple[IntArray, IntArray]:
+    """Train in batches that grow; return the response after half of the episodes, and the last."""
     model = VisitCounts(agent, arena.horizon, arena.actions[agent])
     done = 0
     table = np.full((arena.horizon, 1), -1)
@@ -173,9 +180,11 @@ def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int)
         deviation = Deviation(agent, table, "random")
         first = TRAINING + done
         model.add(arena.play(policy, range(first, first + size), seed=seed, deviation=deviation), arena.states(agent))
+        if done < episodes / 2 <= done + size:
+            halfway = model.best()
         done += size
         table = model.curious()
-    return model
+    return halfway, model.best()
 
 
 class VisitCounts:
@@ -598,12 +607,16 @@ def _basis(met: FloatArray, draw: np.random.Generator) -> Basis:
     return Basis(met.mean(axis=0), scale, centres, 1 / (2 * width**2))
 
 
-def train_features(env: Any, episodes: int) -> FeaturePart:
-    """Train a response in a `SingleAgentEnv`, by step and by the clock; return the better."""
+def train_features(env: Any, episodes: int) -> tuple[FeaturePart, Callable[[], FeaturePart]]:
+    """Train a response in a `SingleAgentEnv`, by step and by the clock; return the better.
+
+    Beside it, a function that returns what this was after half of the episodes.
+    """
     draw, H, A = streams.stream(env.seed, streams.PLAY + 2), env.horizon, int(env.action_space.n)
     by_step, by_clock = (FeaturePart(env.agent, A, H, env.vector, clock=clock) for clock in (False, True))
     compare = episodes // 10
     met: list[Episode] = []
+    first = met
     due = FIRST
     for k in range(1, max(episodes - compare, 1) + 1):
         kind = draw.random()
@@ -612,6 +625,8 @@ def train_features(env: Any, episodes: int) -> FeaturePart:
         model = by_clock if k % 2 else by_step
         episode, _ = _play_features(env, model, draw, begin=begin, stray=1.0 if at_random else STRAY)
         met.append(episode)
+        if k == episodes // 2:
+            first = met[:]
         del met[: -max(STEPS // H, FIRST)]
         if k >= due:
             for one in (by_step, by_clock):
@@ -621,7 +636,14 @@ def train_features(env: Any, episodes: int) -> FeaturePart:
     for one in (by_step, by_clock):
         one.fit(met, draw, 0.0)
         gains.append(sum(_play_features(env, one, draw, begin=0, stray=0.0)[1] for _ in range(compare // 2)))
-    return by_clock if gains[1] > gains[0] else by_step
+    clock = gains[1] > gains[0]
+
+    def halfway() -> FeaturePart:
+        part = FeaturePart(env.agent, A, H, env.vector, clock=clock)
+        part.fit(first, draw, 0.0)
+        return part
+
+    return by_clock if clock else by_step, halfway
 
 
 def _play_features(

@@ -8,6 +8,7 @@ are played one episode after the other.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from tacit.core import streams
 from tacit.core.errors import TacitError, blame, brief, one_line
 from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
-from tacit.environments.adapters import GameAdapter, WrappedEnv, environment, find_mask, stand_in
+from tacit.environments.adapters import GameAdapter, WrappedEnv, environment, find_mask, kind, stand_in
 from tacit.environments.encoding import fit
 from tacit.environments.episodes import EnvironmentGame
 from tacit.environments.observations import Encode
@@ -30,6 +31,9 @@ METHODS = ("predict", "compute_single_action", "compute_action", "act")
 
 #: Steps times states up to which functions of a game without tables are tabulated.
 LARGEST_TABLE = 100_000
+
+#: States up to which one is shown as a unit vector to who takes such.
+LARGEST_UNIT = 10_000
 
 #: Calls of a function at least, to see whether it draws for itself; and in episodes of the game, to see whether it
 #: remembers.
@@ -77,10 +81,10 @@ class ExternalPart(Part):
 
     sees = product = True
 
-    def __init__(self, agent: int, choices: Sequence[Any], policy: Any, *, game: bool) -> None:
+    def __init__(self, agent: int, choices: Sequence[Any], policy: Any, *, states: int | None = None) -> None:
         super().__init__(agent, len(choices), None)
         self._choices, self._given = choices, policy
-        self._ask = _method(policy, game=game)
+        self._ask = _method(policy, states)
         self.remembers = callable(getattr(policy, "reset", None))
 
     def _begin(self) -> None:
@@ -112,6 +116,7 @@ class ExternalPart(Part):
     def _read(self, answer: Any) -> FloatArray:
         """Return probabilities of an answer: an action, or probabilities."""
         A, first = self._size, self._choices[0]
+        answer = getattr(answer, "probs", answer)  # a distribution of PyTorch
         if callable(getattr(answer, "detach", None)):  # a tensor of PyTorch that knows its gradient
             answer = answer.detach()
         try:
@@ -150,7 +155,7 @@ class TrainedPart(ExternalPart):
         if not _acts(policy):
             must = f"it must be {_FITS.format(call='f(observation, step)')}"
             raise TacitError(f"the deviator {trainer} returned {brief(policy)}; {must}")
-        super().__init__(agent, range(actions), policy, game=False)
+        super().__init__(agent, range(actions), policy)
         self._show = show  # an observation as it was in training
 
     def distribution(self, h: int, s: Any) -> FloatArray:
@@ -203,7 +208,8 @@ def policy_of(game: Any, policy: Any) -> Any:
     each = _each(policy, names, call="f(h, s)" if tables else "f(observation, step)")
     encode = game.encode if isinstance(game, WrappedEnv) else None
     encodes = [None] * len(each) if adapter is None else fit(encode, adapter, horizon=None, seed=0)
-    owners = [_part(i, one, sizes[i], choices[i], encodes[i], game=tables) for i, one in enumerate(each)]
+    states = game.states if tables else None
+    owners = [_part(i, one, sizes[i], choices[i], encodes[i], states=states) for i, one in enumerate(each)]
     if tables and (as_exact(game) is not None or game.horizon * game.states <= LARGEST_TABLE):
         try:
             return MarkovPolicy(_tabulate(game, each, owners))
@@ -240,8 +246,11 @@ def _acts(policy: Any) -> bool:
     return callable(policy) or any(callable(getattr(policy, name, None)) for name in METHODS)
 
 
-def _part(i: int, policy: Any, actions: int, choices: Sequence[Any], encode: Encode | None, *, game: bool) -> Part:
-    """Return an agent's part of whatever was given for it."""
+def _part(
+    i: int, policy: Any, actions: int, choices: Sequence[Any], encode: Encode | None, *, states: int | None
+) -> Part:
+    """Return an agent's part of whatever was given for it; `states` are those of a game."""
+    game = states is not None
     _refuse_class(policy)
     if hasattr(policy, "candidates"):
         policy = policy.policy
@@ -265,11 +274,15 @@ def _part(i: int, policy: Any, actions: int, choices: Sequence[Any], encode: Enc
         raise TacitError(f"the policy of agent {i} is {brief(policy)}; it must be {_FITS.format(call=call)}")
     if not game and callable(getattr(policy, "probabilities", None)):
         raise TacitError(f"the policy of agent {i} is {brief(policy)}, which counts states; give the Run or its policy")
-    return ExternalPart(i, choices, policy, game=game)
+    return ExternalPart(i, choices, policy, states=states)
 
 
-def _method(policy: Any, *, game: bool) -> Callable[[int, Any, Any], tuple[Any, Any]]:
+def _method(policy: Any, states: int | None) -> Callable[[int, Any, Any], tuple[Any, Any]]:
     """Return a function of step, observation and memory that returns action and memory."""
+    game = states is not None
+    probs_of = None if states is None else _probabilities(policy, states)
+    if probs_of is not None:
+        return lambda h, s, memory: (probs_of(s), None)
     if game and callable(getattr(policy, "probabilities", None)):  # an agent of ours, with all that it would draw from
         return lambda h, s, memory: (policy.probabilities(h, s), None)
     name = next((name for name in METHODS if callable(getattr(policy, name, None))), None)
@@ -281,6 +294,38 @@ def _method(policy: Any, *, game: bool) -> Callable[[int, Any, Any], tuple[Any, 
             return lambda h, s, memory: (function(h, s), None)
         return lambda h, s, memory: (function(s, h), None)
     return lambda h, s, memory: (function(s), None)
+
+
+def _probabilities(policy: Any, states: int) -> Callable[[int], Any] | None:
+    """Return the probabilities by state of an object that can be asked for them; None of another.
+
+    A state is shown as its number, or as a unit vector where that is what the object takes.
+    """
+    inner: Any = getattr(policy, "policy", policy)  # a model of Stable-Baselines3 has one
+    if callable(getattr(policy, "get_policy", None)):  # an algorithm of RLlib
+        inner = policy.get_policy()
+    units = np.eye(states, dtype=np.float32) if states <= LARGEST_UNIT else None
+    wants_unit = getattr(getattr(inner, "observation_space", None), "shape", None) == (states,)
+    show = units.__getitem__ if wants_unit and units is not None else np.int64
+    discrete = kind(getattr(inner, "action_space", None)) == "Discrete"
+    if discrete and hasattr(inner, "get_distribution") and not hasattr(inner, "lstm_actor"):  # Stable-Baselines3
+        return lambda s: inner.get_distribution(inner.obs_to_tensor(show(s))[0]).distribution.probs
+    if discrete and hasattr(inner, "compute_log_likelihoods"):  # RLlib
+        actions = np.arange(int(inner.action_space.n))
+        return lambda s: np.exp(_to_array(inner.compute_log_likelihoods(actions, np.stack([show(s)] * len(actions)))))
+    if not (callable(policy) and callable(getattr(policy, "forward", None))) or _counts_steps(policy):
+        return None
+    tensor = getattr(sys.modules.get("torch"), "as_tensor", np.asarray)  # a module of PyTorch
+    try:
+        policy(tensor(0))
+    except Exception:  # it takes no number of a state
+        return None if units is None else lambda s: policy(tensor(units[s]))
+    return lambda s: policy(tensor(s))
+
+
+def _to_array(answer: Any) -> FloatArray:
+    """Return a tensor of PyTorch, or an array, as an array."""
+    return np.asarray(answer.detach() if callable(getattr(answer, "detach", None)) else answer, dtype=np.float64)
 
 
 def _predict(method: Any) -> Callable[[int, Any, Any], tuple[Any, Any]]:

@@ -62,13 +62,20 @@ def lower(samples: FloatArray, chance: float, low: float, high: float) -> float:
 
 
 def halving(samples: FloatArray, chance: float, width: float) -> int:
-    """Return about how many samples would halve the interval: its half is near a/√n + b/n."""
-    log = math.log(2 / chance)
-    a, b = math.sqrt(2 * log) * float(samples.std()), log * width
-    now = 1 / math.sqrt(len(samples))
-    wanted = (a * now + b * now**2) / 2
-    root = (math.sqrt(a * a + 4 * b * wanted) - a) / (2 * b) if b > 0 else now / 2
-    return math.ceil(root**-2 * (1 - 1e-9))
+    """Return about how many samples would halve the interval: what it is where these come again and again."""
+    n, low, high = len(samples), 1.0, 16.0
+    wanted = _width(samples, chance, width) / 2
+    while high - low > 0.02:
+        times = (low + high) / 2
+        again = np.resize(samples, int(times * n))
+        low, high = (low, times) if _width(again, chance, width) <= wanted else (times, high)
+    return math.ceil(high * n)
+
+
+def _width(samples: FloatArray, chance: float, width: float) -> float:
+    """Return how wide the interval of the mean is of samples in [−width/2, width/2]."""
+    below, above = interval(samples[:, None], 1 - chance, -width / 2, width / 2)
+    return float(above[0] - below[0])
 
 
 class Ends:
@@ -140,6 +147,15 @@ def with_interval(value: float, low: float, high: float) -> str:
         return f"{value:.4g} ± {below}"
     return f"{value:.4g} ({round_outward(low, 3, math.floor):.3g} to {round_outward(high, 3):.3g})"
 
+
+#: A gain rises if the second half of training adds more than this share of it, and more than chance does.
+RISING = 0.05
+
+#: What is said of training.
+TRAINING_WORDS = {
+    "rising": "; the gain was still rising when training ended: more episodes may find more",
+    "flat": "; the gain was flat over the second half of training",
+}
 
 #: How the note begins that says what intervals rest on.
 RESTS = "intervals hold"
@@ -220,7 +236,11 @@ class Exploitation:
     episodes, plays : int
         Episodes of training for each agent, and of play afterwards.
     halving : int
-        About how many episodes of play would make the interval of the largest gain half as wide.
+        About how many `episodes` would make the interval of the largest gain half as wide; `plays` where these were
+        given.
+    training : tuple of N str
+        Whether the gain was still "rising" over the second half of an agent's training, or "flat"; "" where nobody
+        knows: of agents that were not asked for, and of a trainer of yours.
     notes : tuple of str
         What the intervals rest on, where the range of rewards is not known.
     source : {"trained"}
@@ -248,6 +268,8 @@ class Exploitation:
     values_low: FloatArray
     values_high: FloatArray
     tried: tuple[dict[str, float], ...]
+    training: tuple[str, ...] = ()
+    counted: str = "episodes"
     notes: tuple[str, ...] = ()
     source: str = "trained"
 
@@ -278,7 +300,8 @@ class Exploitation:
         message = f"a trained best response of agent {i} gained {gained} in {self.plays:,} episodes"
         if len(self.tried[i]) > 1:
             message += f", tried: {', '.join(f'{name} {gain:.3g}' for name, gain in self.tried[i].items())}"
-        message += f", {self.deviations}; about {self.halving:,} episodes would halve the interval"
+        message += f", {self.deviations}; {self.counted}={self.halving:,} would halve the interval, about"
+        message += {"": "", **TRAINING_WORDS}[self.training[i] if self.training else ""]
         message += "".join(f"; {note}" for note in self.notes if note.startswith(RESTS))
         shown = f"gap ≥ {round_outward(self.lower, 3, math.floor):.3g}" if self.lower > 0 else "no gain shown"
         return f"{shown}, with {sure} ({message})"
@@ -418,6 +441,7 @@ def exploit(
     """
     check.function("progress", progress)
     episodes = check.integer("episodes", episodes)
+    counted = "episodes" if plays is None else "plays"
     plays = max(2, episodes // 2) if plays is None else check.integer("plays", plays, least=2)
     seed, confidence = check.integer("seed", seed), _confidence(confidence)
     policy = policy_of(game, policy)
@@ -440,6 +464,7 @@ def exploit(
     gains = measured.gained.mean(axis=0)
     shown = int(np.nanargmax(low if np.nanmax(low) > 0 else gains))
     values_low, values_high = interval(returns, confidence, *ends.range)
+    halved = halving(measured.gained[:, shown], chance, 2 * span)
     return Exploitation(
         gains=gains,
         low=low,
@@ -454,9 +479,24 @@ def exploit(
         confidence=confidence,
         episodes=episodes,
         plays=plays,
-        halving=halving(measured.gained[:, shown], chance, 2 * span),
+        halving=halved if counted == "plays" else math.ceil(halved * episodes / plays),
+        training=tuple(_describe_training(measured, policy, i, seed) for i in range(arena.agents)),
+        counted=counted,
         notes=_notes(arena, policy, ends, plays, confidence),
     )
+
+
+def _describe_training(measured: Gains, policy: Any, i: int, seed: int) -> str:
+    """Return whether the gain was rising over the second half of training, by play on the same chance."""
+    best = measured.trained[i]
+    if best is None or best.halfway is None:
+        return ""
+    before, played = Deviation(i, best.halfway(), best.lost), max(2, len(measured.gained) // 4)
+    returns = play(measured.arena, policy, episodes=played, seed=seed, deviation=before).returns[:, i]
+    more = measured.baseline.returns[:played, i] + measured.gained[:played, i] - returns
+    noise = 2 * float(more.std()) / math.sqrt(played)
+    least = RISING * float(measured.gained[:, i].mean())
+    return "rising" if more.mean() > max(noise, least, 1e-12) else "flat"
 
 
 def _describe(arena: Arena, deviators: list[Any]) -> str:

@@ -61,6 +61,7 @@ class Deviation:
     agent: int
     response: Any
     lost: str = "policy"  # or "random": evenly
+    halfway: Callable[[], Any] | None = None  # returns what the response was after half of its training
 
     def choose(self, h: int, states: IntArray, followed: IntArray, u: FloatArray, actions: int) -> IntArray:
         """Return the agent's actions in a batch, where the policy would have it play `followed`."""
