@@ -73,8 +73,8 @@ def learn(
         `horizon`, `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a, reward, next_state)`; it
         is played by agents on their own instead of in the compiled loop, some hundred times slower.
     episodes : int, optional
-        Episodes to play; for learners with exact gradients, iterations. It may be left out where `gap` or `seconds`
-        ends the run; constants of the theory then count on 10¹⁵.
+        Episodes to play (10,000); for learners with exact gradients, iterations. Where it is left out and `gap` or
+        `seconds` ends the run, constants of the theory count on 10¹⁵.
     seed : int
         Everything random comes from it.
     certify : bool, optional

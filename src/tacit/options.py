@@ -19,6 +19,9 @@ from tacit.core.errors import TacitError, brief
 #: their cost grows with the number of joint actions.
 CERTIFY_JOINT_ACTIONS = 1024
 
+#: Episodes where nothing else is asked for: a small gap in most small games.
+EPISODES = 10_000
+
 
 def _whole(of: str) -> Callable[[str, Any], int]:
     return partial(check.integer, of=of)
@@ -99,7 +102,7 @@ class Options:
         if self.periods is not None:
             object.__setattr__(self, "episodes", self.periods)  # a period is counted as an episode is
         if self.episodes is None and not self.stops:
-            raise TacitError("episodes is missing; say how many, or when to stop: by gap, by seconds or by both")
+            object.__setattr__(self, "episodes", EPISODES)
 
     @property
     def stops(self) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import tacit
+from tacit.cli.main import main
 from tacit.engine import run as module
 
 
@@ -13,10 +15,10 @@ from tacit.engine import run as module
 def test_a_repr_computes_nothing(learner: str, monkeypatch: pytest.MonkeyPatch):
     run = tacit.learn(tacit.make("chicken"), learner, episodes=20, points=2)
     with monkeypatch.context() as patch:
-        for name in ("evaluate_returned", "solve", "uniform_gap", "deviation_table"):
+        for name in ("evaluate_returned", "useful_optimum", "uniform_gap", "deviation_table"):
             patch.setattr(module, name, None)
         texts = [repr(run), repr(run.candidates), run._repr_html_()]
-    assert all("Run(" in text or "Candidate(" in text for text in texts)
+    assert all("Run(" in text or "candidate " in text for text in texts)
     assert run.gap >= 0
     assert "gap =" in repr(run)
 
@@ -28,7 +30,29 @@ def test_print_says_one_fact_a_line():
     assert title == "stag-hunt | model-independent | 200 episodes | seed 4"
     assert [fact[2:13].strip() for fact in facts] == ["Nash gap", "values", "policy", "selected", "time"]
     assert f"(uniform policy: {run.uniform_gap:.4g})" in facts[0]
-    assert f"{100 * run.of_optimum:.3g} % of the optimum" in facts[1]
+    assert f"{100 * run.values.sum() / run.optimum:.3g} % of the optimum" in facts[1]
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_the_command_line_prints_the_same(capsys: pytest.CaptureFixture[str]):
+    for game, learner in (("chicken", "adaptive-v-cce"), ("matching-pennies", "q-independent")):
+        run = tacit.learn(tacit.make(game), learner, episodes=40, seed=3)
+        assert main(["run", game, learner, "--episodes", "40", "--seed", "3", "--on", "threads"]) == 0
+        printed = capsys.readouterr().out.splitlines()
+        assert [line for line in printed if "  time" not in line] == [
+            line for line in str(run).splitlines() if "  time" not in line
+        ]
+        assert main(["run", game, learner, "--episodes", "40", "--seed", "3", "--on", "threads", "--verbose"]) == 0
+        verbose = capsys.readouterr().out
+        assert all(f"  {line}" in verbose for line in repr(run.candidates).splitlines())
+
+
+def test_rounding_is_not_printed():
+    third = np.array([[[1 / 3] * 3]])
+    game = tacit.make("rock-paper-scissors")
+    run = tacit.learn(game, "npg", episodes=1, start=tacit.MarkovPolicy([third, third]))
+    assert "Nash gap   0 " in str(run)
+    assert "e-1" not in str(run)
 
 
 def test_another_name_of_a_candidate_is_answered_with_those_that_there_are():

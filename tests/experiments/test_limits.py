@@ -40,8 +40,7 @@ def test_runs_with_other_limits_are_other_runs():
 
 
 def test_nothing_that_ends_runs_is_told():
-    with pytest.raises(tacit.TacitError, match="episodes is missing; say how many, or when to stop"):
-        experiment()
+    assert experiment().episodes == 10_000
     with pytest.raises(tacit.TacitError, match="seconds is 0"):
         experiment(seconds=0)
 
@@ -84,7 +83,7 @@ def test_an_end_that_no_run_has_is_refused(tmp_path: Path, ended: Any):
     del summary["digest"]
     summary["digest"] = store.digest(json.dumps(summary, sort_keys=True).encode())
     (place / store.SUMMARY).write_text(json.dumps(summary))
-    with pytest.raises(tacit.TacitError, match=r"no end of a run|ended must be"):
+    with pytest.raises(tacit.TacitError, match=r"ended: Invalid|ended must be"):
         store.load(place)
 
 

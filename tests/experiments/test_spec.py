@@ -65,7 +65,7 @@ params = {eta = 0.1}
 WRONG = {
     "an unknown key": ("seedz = 3\n" + WHOLE, "seedz is an unknown key; did you mean 'seeds'?"),
     "an unknown key below": (WHOLE + "labl = 'x'", "learners[0].labl is an unknown key; did you mean 'label'?"),
-    "a missing key": (WHOLE.replace("episodes = 10", ""), "episodes is missing"),
+    "a missing key": (WHOLE.replace('name = "a"', ""), "name is missing"),
     "a missing key below": (WHOLE.replace('name = "chicken"', ""), "games[0].name is missing"),
     "a wrong type": (WHOLE.replace("10", '"ten"'), "episodes is 'ten'; it must be a whole number of at least 1"),
     "a float for an int": (WHOLE.replace("10", "10.5"), "episodes is 10.5"),

@@ -110,8 +110,8 @@ def test_a_bound_at_its_cap_is_no_information(capsys: pytest.CaptureFixture[str]
     line = ["run", "good-state", "stage-v-cce", "--episodes", "200", "--game-set", "horizon=3", "--certify", "no"]
     assert main([*line, "--seeds", "2"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "cce gap of the policy: no information yet (each agent's own bound" in text
-    assert "at most" not in text
+    assert "CCE gap not known yet: the bound is no better than the largest gap there is" in text
+    assert "≤" not in text
     assert main([*line, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["gap"]["informative"] is False
 
@@ -125,7 +125,7 @@ def test_what_is_known_is_told(capsys: pytest.CaptureFixture[str]):
     assert exact.gaps.informative
     line = ["run", "good-state", "stage-v-cce", "--episodes", "2000", "--game-set", "horizon=3", "--set", "bonus=0.1"]
     assert main(line) == 0
-    assert "cce gap of the policy (" in capsys.readouterr().out
+    assert f"CCE gap    {'' if run.candidates[run.chosen].table else '≤ '}{run.gap:.4g} " in capsys.readouterr().out
 
 
 def agent(**params: object) -> tacit.Agent:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.core import check, files
-from tacit.core.display import count, drop_noise, few_numbers, interval, number
 from tacit.core.errors import TacitError
 from tacit.options import Options
 
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
 
 USAGE = """tacit run GAME [LEARNER] [--episodes K] [--gap G] [--seconds T] [options]
        tacit run FILE.toml [--out DIR] [--on WHERE] [--timeout S] [--json]"""
-
-#: Episodes where nothing else is asked for: a small gap in most small games.
-EPISODES = 10_000
 
 EPILOG = """a file, say experiment.toml, runs every game with every learner and every seed:
   name = "first"             # of the experiment
@@ -91,6 +87,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     options.add_import(parser)
     options.add(parser, "--checkpoint-every S", "seconds between checkpoints (30; the first after 1, 2, 4, …)", 30.0)
     options.add(parser, "--prove FILE", "prove the gap of one run's Markov policy, and write the proof")
+    options.add(parser, "-v --verbose", "print all candidates, parameters and notes too")
     options.add(parser, "--json", "print one JSON document on stdout")
 
 
@@ -153,8 +150,8 @@ def _run(args: argparse.Namespace, out: str | None) -> int:
             _tell_failures(error.failures)
         raise
     _tell_failures(results.failures)
-    summaries = [group.summary(interrupted=results.interrupted) for group in results.groups]
     if args.json:
+        summaries = [group.summary(interrupted=results.interrupted) for group in results.groups]
         failures = [
             {"game": one.spec.game.name, "learner": one.spec.label, "seed": one.spec.seed, "sentence": one.sentence}
             for one in results.failures
@@ -163,7 +160,7 @@ def _run(args: argparse.Namespace, out: str | None) -> int:
         document = {"name": experiment.name, "runs": summaries} if listed else summaries[0]
         options.print_json({**document, "failures": failures})
     else:
-        _print(results, summaries, args.out)
+        _print(results, args.out, verbose=args.verbose)
     if args.prove is not None and out is not None and results.outcomes:
         _prove(results.outcomes, out, args.prove)
     if results.interrupted:
@@ -209,8 +206,6 @@ def _from_line(args: argparse.Namespace) -> Experiment:
     game_params = options.settings("--game-set", args.game_set or [])
     params = options.settings("--set", args.set or [])
     limits = options.given_options(args)
-    if not {"episodes", "periods", "gap", "seconds"} & limits.keys():
-        limits["episodes"] = EPISODES
 
     from tacit.experiments import Experiment, GameSpec, LearnerSpec  # imports the compiler
     from tacit.experiments.spec import default_learner, sweep
@@ -244,113 +239,15 @@ def _check_whose(game: str, learner: str, params: Mapping[str, Any]) -> None:
             )
 
 
-def _print(results: Results, summaries: list[dict[str, Any]], place: str | None) -> None:
-    for group, summary in zip(results.groups, summaries, strict=True):
-        options.say(f"{group.learner} on {group.outcomes[0].game}")
-        exact = {key: summary[key] for key in ("reward", "rewards", "value", "welfare", "optimum", "gap", "candidates")}
-        _print_one(summary | drop_noise(exact, group.scale), group.outcomes)
-        for advice in group.advice():
-            options.say(advice)
+def _print(results: Results, place: str | None, *, verbose: bool) -> None:
+    for group in results.groups:
+        options.say(*str(group).splitlines())
+        if verbose:
+            table = group.candidates()
+            options.say(*(f"  {line}" for line in str(table).splitlines()) if table.rows else ())
+            options.say(f"  parameters {group.outcomes[0].params}", *(f"  {note}" for note in group.outcomes[0].notes))
     if place is not None:
         options.say(f"stored in {place}")
-
-
-def _what_stopped(summary: dict[str, Any]) -> str:
-    """Say what ended the runs, where they were to stop at a gap or after a time."""
-    limits = summary["limits"]
-    if limits["gap"] is None and limits["seconds"] is None:
-        return ""
-    words = {
-        "gap": f"the gap was certified to be at most {limits['gap']}",
-        "seconds": f"after {limits['seconds']} s, by the clock: results depend on the machine",
-        "episodes": "all episodes were played",
-        "tolerance": "the learner had reached its own tolerance",
-        "still": "greedy policies stood still",
-        "memory": "memory had no room for more of the record: results depend on the machine",
-        "interrupted": "by Ctrl-C",
-    }
-    by_reason: dict[str, list[int]] = {}
-    for ended, done in zip(summary["ended"], summary["episodes_done"], strict=True):
-        by_reason.setdefault(ended, []).append(done)
-    parts = []
-    for ended, done in by_reason.items():
-        after = f"{min(done):,}" if min(done) == max(done) else f"{min(done):,} to {max(done):,}"
-        which = "" if len(by_reason) == 1 else f"{len(done)} of {summary['seeds']} seeds "
-        parts.append(f"{which}after {after} episodes ({words[ended]})")
-    return f"stopped {', '.join(parts)}"
-
-
-def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
-    reward, gap = summary["reward"], summary["gap"]
-    seeds = count(summary["seeds"], "seed")
-    if any(one.interrupted for one in outcomes):
-        least = min(one.episodes for one in outcomes)
-        of = "" if outcomes[0].spec.open else f" of {summary['episodes']}"
-        options.say(f"interrupted: each run holds at least {least}{of} episodes")
-    stopped = _what_stopped(summary)
-    if stopped:
-        options.say(stopped)
-    about = "mean [95 % bootstrap interval]; " if reward["ci95"][0] < reward["ci95"][1] else ""
-    spread = f" ({about}standard deviation {reward['std']:.3g} over {seeds})" if summary["seeds"] > 1 else ""
-    each, by_agent = summary["rewards"], ""
-    if max(each) - min(each) > 1e-9 * max(1.0, *map(abs, each)):
-        by_agent = f"; of each agent on average: {few_numbers(each, 8)}"
-    size = interval(reward["mean"], *reward["ci95"])
-    options.say(f"reward of agent 0, last tenth of the episodes: {size}{spread}{by_agent}")
-    if summary["value"] is not None:
-        options.say(_worth(summary))
-    if gap is not None:
-        how, kind = {
-            "exact": ("exactly", "exact"),
-            "certificate": ("at most", "certificate: a proven upper bound"),
-            "model-free": ("at most", "each agent's own bound"),
-            "estimate": ("about", "each agent's own estimate, no bound"),
-        }[gap["source"]]
-        whose = f"the policy{_chosen(outcomes)}"
-        size = f"{gap['mean']:.4g}"
-        if summary["seeds"] > 1:
-            size += f" on average, {gap['max']:.4g} in the worst seed"
-        informative = sum(one.gap is not None and one.gap.informative for one in outcomes)
-        if informative == 0:
-            sentence = f"{gap['kind']} gap of {whose}: no information yet ({kind}, no better than H·span)"
-        else:
-            sentence = f"{gap['kind']} gap of {whose}: {how} {size} ({kind}, the largest of all agents{_shares(gap)})"
-            sentence += (
-                "" if informative == len(outcomes) else f"; no information yet in {len(outcomes) - informative} seeds"
-            )
-        options.say(sentence)
-        if len(summary["candidates"]) > 1:
-            others = "; ".join(f"{name} {_candidate(one)}" for name, one in summary["candidates"].items())
-            options.say(f"candidates: {others}")
-    options.say(f"{summary['steps_per_second']:.3g} steps a second of learning; {summary['wall_seconds']:.2f} s in all")
-
-
-def _worth(summary: dict[str, Any]) -> str:
-    """Say what the policy is worth to each agent and to all of them, and how much there is to gain."""
-    welfare, best = summary["welfare"], summary["optimum"]
-    sentence = f"value of the policy for each agent: {few_numbers(summary['value'], 8)}"
-    sentence += f"; welfare (their sum): {interval(welfare['mean'], *welfare['ci95'])}"
-    return sentence if best is None else f"{sentence}; the optimum is {number(best)}"
-
-
-def _chosen(outcomes: list[Outcome]) -> str:
-    """Say which candidate the policy is, where there is more than one."""
-    names = list(dict.fromkeys(one.chosen for one in outcomes))
-    return f" ({' or '.join(names)})" if any(len(one.candidates) > 1 for one in outcomes) else ""
-
-
-def _candidate(one: dict[str, Any]) -> str:
-    """Write the gap and the values of a candidate, the means over seeds."""
-    from tacit.engine.run import gap_sign  # imports the compiler
-
-    values = "" if one["value"] is None else f", values {few_numbers(one['value'])}"
-    return f"gap {gap_sign(one['source'])} {one['mean']:.4g}{values}"
-
-
-def _shares(gap: dict[str, Any]) -> str:
-    """Say how large a gap is beside that of uniform play, and beside the range of values."""
-    parts = {"of_uniform": "of uniform play's", "of_range": "of the range of values"}
-    return "".join(f"; {100 * gap[key]:.3g} % {words}" for key, words in parts.items() if gap[key] is not None)
 
 
 TABLE, FIGURE = "comparison.json", "comparison.png"

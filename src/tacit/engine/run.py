@@ -12,13 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, hooks
-from tacit.core.display import Document, Table, few_numbers
+from tacit.core.display import Document, Table, drop_noise, number
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import require
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation import deviation_table, solve, uniform_gap
+from tacit.engine import conclusion
+from tacit.evaluation import deviation_table, uniform_gap
 from tacit.evaluation.gaps import evaluate_returned
 from tacit.evaluation.proof import Proof, prove
+from tacit.evaluation.solve import useful_optimum
 from tacit.games.atlas import recommend
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game, count_steps
@@ -32,19 +34,8 @@ _AGENTS = 20
 OF_UNIFORM, OF_SMALLEST = 0.02, 0.1
 #: Where a preference is given, up to this share of the uniform policy's gap.
 TOLERANCE = 0.1
-#: Steps × states × joint actions up to which a run compares its values with the optimum.
-SMALL_TABLES = 200_000
 #: Values count as equal within this share of the largest.
 _EQUAL = 1e-9
-
-
-def gap_sign(source: str) -> str:
-    """Return what stands between a gap and its number.
-
-    >>> gap_sign("exact"), gap_sign("certificate"), gap_sign("estimate")
-    ('=', '≤', '≈')
-    """
-    return {"exact": "=", "estimate": "≈"}.get(source, "≤")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +89,7 @@ class Gaps:
         """The largest gap in writing, with a sign that says how sure it is: "= 0.1", "≤ 0.1" or "≈ 0.1"."""
         if self.source == "none":
             return "not known"
-        sign = gap_sign(self.source)
-        return f"{sign} {self.gap:.4g}"
+        return f"{conclusion.gap_sign(self.source)} {self.gap:.4g}"
 
 
 #: Gaps, and values [N] where they are known.
@@ -196,10 +186,20 @@ class Candidate:
 
 
 class Candidates(dict[str, Candidate]):
-    """The candidates of a run by name; another name is answered with those that there are."""
+    """The candidates of a run by name; its `repr` is a table of those whose gaps have been computed."""
 
     def __missing__(self, name: object) -> Candidate:
         raise KeyError(f"no candidate {brief(name)}; this run has {', '.join(self)}")
+
+    def __repr__(self) -> str:
+        measured = {name: one for name, one in self.items() if one.measured}
+        scale = max((one.gaps.most for one in measured.values() if math.isfinite(one.gaps.most)), default=0.0)
+        rows = [
+            (name, one.gaps.source, one.gap, None if one.values is None else one.values.tolist())
+            for name, one in measured.items()
+        ]
+        others = [f"not evaluated yet: {', '.join(self.keys() - measured)}"] if len(self) > len(measured) else []
+        return "\n".join([str(conclusion.candidate_table(rows, scale)), *others])
 
 
 def _evaluate(policy: MarkovPolicy, tables: ExactGame | None, kind: str) -> tuple[Gaps, FloatArray | None]:
@@ -602,16 +602,10 @@ class Run:
         return None if self.exact is None else uniform_gap(self.exact)
 
     @cached_property
-    def of_optimum(self) -> float | None:
-        """What all agents get together as a share of the most they could, where that is known quickly and above 0."""
+    def optimum(self) -> float | None:
+        """The most that all agents can get together, where it is known quickly and not the same for every policy."""
         game = as_tables(self.game)
-        if self.values is None or game is None:
-            return None
-        if game.horizon * game.states * game.joint_actions > SMALL_TABLES:
-            return None
-        best = solve(game, "optimum").values
-        most = float(best.sum())
-        return float(self.values.sum()) / most if most > _EQUAL * float(np.abs(best).max()) else None
+        return None if game is None else useful_optimum(game)
 
     @property
     def share(self) -> float | None:
@@ -642,10 +636,10 @@ class Run:
     def __str__(self) -> str:
         title = [self.game.name or type(self.game).__name__, self.learner, f"{self.episodes:,} {self.unit}"]
         title += [f"seed {self.seed}", *(["interrupted"] if self.interrupted else [])]
-        lines = [" | ".join(title), *(f"  {name:<9}  {fact}" for name, fact in self._facts().items())]
+        facts = self._facts()
         if "_proof" in self.__dict__:  # checked, and rounded up
-            lines.append(f"  proven: gap ≤ {self._proof.size} (run.prove())")
-        return "\n".join(lines)
+            facts["proven"] = f"gap ≤ {self._proof.size} (run.prove())"
+        return conclusion.lay_out(title, facts, [advice.text for advice in self.advice])
 
     def _repr_html_(self) -> str:
         measured = self.candidates[self.chosen].measured
@@ -662,22 +656,33 @@ class Run:
 
     def _facts(self) -> dict[str, str]:
         """Return what `print(run)` says, one fact a line: gap, values, policy, how it was selected, time."""
-        gaps, candidate = self.gaps, self.candidates[self.chosen]
-        label = "Nash gap" if gaps.kind == "nash" else f"{gaps.kind.upper()} gap"
-        facts = {label: "not known" if gaps.source == "none" else "not known yet"}
+        gaps, values, scale = self.gaps, self.values, self._scale
+        facts = {conclusion.gap_label(gaps.kind): "not known" if gaps.source == "none" else conclusion.UNINFORMATIVE}
         if gaps.source != "none" and gaps.informative:
-            uniform = "" if self.uniform_gap is None else f" (uniform policy: {self.uniform_gap:.4g})"
-            facts[label] = f"{gaps.size.removeprefix('= ')}  {gaps.source}, max over agents{uniform}"
-        if self.values is not None:
-            share = "" if self.of_optimum is None else f" = {100 * self.of_optimum:.3g} % of the optimum"
-            facts["values"] = f"{few_numbers(self.values.tolist())}  welfare {self.values.sum():.4g}{share}"
-        kind = "not kept" if candidate._policy is None else "Markov" if candidate.table else "mixture"
-        facts["policy"] = f"{self.chosen}, {kind}"
-        judged = [one for one in self.candidates.values() if one.gaps.source != "none"]
-        if len(judged) > 1:
-            facts["selected"] = f"among {len(judged)} candidates by gap (run.candidates)"
-        facts["time"] = f"{self.seconds:.2g} s ({self.steps_per_second:,.0f} steps/s)"
+            size = conclusion.size_gap(gaps.source, drop_noise(gaps.gap, scale))
+            facts[conclusion.gap_label(gaps.kind)] = conclusion.gap_fact(gaps.source, size, self.uniform_gap)
+        if values is not None:
+            exact, welfare = drop_noise(values.tolist(), scale), drop_noise(float(values.sum()), scale)
+            facts["values"] = conclusion.values_fact(exact, number(welfare), self.optimum)
+        else:
+            facts["reward"] = conclusion.reward_fact(self.reward.tolist())
+        kind = conclusion.policy_kind(self.candidates[self.chosen]._policy)
+        facts["policy"] = conclusion.policy_fact([kind], [self.chosen])
+        sources = [one.gaps.source for one in self.candidates.values() if one.gaps.source != "none"]
+        if len(sources) > 1:
+            facts["selected"] = conclusion.selected_fact(sources)
+        if self.ended != "episodes":
+            facts["stopped"] = conclusion.ENDED[self.ended]
+        facts["time"] = conclusion.time_fact(self.seconds, self.steps_per_second)
         return facts
+
+    @property
+    def _scale(self) -> float:
+        """The size of rewards, values and gaps; what is far below it is rounding."""
+        most = self.gaps.most if math.isfinite(self.gaps.most) else 0.0
+        return max(
+            most, float(np.abs(self.reward).max()), float(np.abs(0.0 if self.values is None else self.values).max())
+        )
 
     def _describe_gap(self) -> str:
         gaps = self.gaps

@@ -299,6 +299,19 @@ def welfare_range(game: ExactGame) -> tuple[float, float] | None:
     return least, most
 
 
+def useful_optimum(game: ExactGame) -> float | None:
+    """Return the largest total of all agents; None where it takes longer, or every policy has the same.
+
+    >>> import tacit
+    >>> useful_optimum(tacit.make("chicken")), useful_optimum(tacit.make("matching-pennies"))
+    (12.0, None)
+    """
+    totals = welfare_range(game)
+    if totals is None or totals[1] - totals[0] <= 1e-9 * max(map(abs, (*game.reward_range, *totals))):
+        return None
+    return totals[1]
+
+
 def _fits(game: ExactGame, concept: str) -> bool:
     """Return whether the exact way is small enough."""
     joint = game.joint_actions

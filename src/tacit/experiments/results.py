@@ -10,6 +10,7 @@ import contextlib
 import math
 import os
 import platform
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -22,16 +23,16 @@ import numpy.typing as npt
 
 from tacit import games
 from tacit.core import check, files, hooks
-from tacit.core.display import Document, count
+from tacit.core.display import Document, Table, count, drop_noise, interval
 from tacit.core.errors import TacitError
-from tacit.engine import Run
-from tacit.engine.run import Advice, Candidate, gap_sign
+from tacit.engine import Run, conclusion
+from tacit.engine.run import Advice, Candidate
 from tacit.environments.pettingzoo import PREFIX
 from tacit.evaluation import evaluate
 from tacit.evaluation.gaps import is_quick
-from tacit.evaluation.solve import is_quickly_solved, solve
+from tacit.evaluation.solve import is_quickly_solved, solve, useful_optimum
 from tacit.experiments.spec import GameSpec, RunSpec, same_game
-from tacit.games.exact import as_exact
+from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import count_steps
 
 RESAMPLES = 10_000
@@ -97,6 +98,8 @@ Kind = Literal["nash", "cce", "ce"]
 #: Where gaps come from, the surest first.
 Source = Literal["exact", "certificate", "model-free", "estimate"]
 SOURCES = get_args(Source)
+#: What ends runs.
+Ended = Literal["episodes", "gap", "seconds", "tolerance", "still", "memory", "interrupted"]
 #: Numbers of a file, whose bounds msgspec checks.
 Count = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
 Size = Annotated[float, msgspec.Meta(ge=0, le=1e300)]
@@ -185,6 +188,8 @@ class Outcome:
         The machine and the kind of its processor.
     learned : int
         Episodes that were played just now, rather than read from disk.
+    policy : str
+        What kind of policy was returned.
     span : (float, float)
         When the run began just now, and when learning ended.
 
@@ -212,11 +217,12 @@ class Outcome:
     candidates: dict[str, GapOutcome] = field(default_factory=dict)
     uniform_gap: Size | None = None
     advice: tuple[Advice, ...] = ()
-    ended: str = "episodes"
+    ended: Ended = "episodes"
     interrupted: bool = False
     learned: int = 0
     span: tuple[float, float] = (0.0, 0.0)
     where: str = ""
+    policy: str = ""
 
     @property
     def label(self) -> str:
@@ -226,7 +232,7 @@ class Outcome:
     def __repr__(self) -> str:
         text = f"{self.label!r} on {self.spec.game.name!r}, seed {self.spec.seed}, {self.episodes} episodes"
         if self.gap is not None:
-            text += f", {self.gap.kind} gap {gap_sign(self.gap.source)} {max(self.gap.upper):.4g}"
+            text += f", {self.gap.kind} gap {conclusion.gap_sign(self.gap.source)} {max(self.gap.upper):.4g}"
         return f"Outcome({text})"
 
 
@@ -248,6 +254,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
         params=dict(run.params),
         candidates={name: gap for name, gap in candidates.items() if gap is not None},
         uniform_gap=None if run.gaps.source not in ("exact", "certificate") else run.uniform_gap,
+        policy=conclusion.policy_kind(run.candidates[run.chosen]._policy),
         learned=learned,
         span=span,
         where=_machine(),
@@ -331,18 +338,73 @@ class Group:
         }
 
     @cached_property
-    def optimum(self) -> float | None:
-        """The largest total reward of all agents, where it is quickly known."""
+    def exact(self) -> ExactGame | None:
+        """The game, where policies can be evaluated exactly in it and making it runs no code that a file names."""
         spec = self.outcomes[0].spec
         if spec.game.name.startswith(PREFIX) or games.is_code(spec.game.name):
             return None
         try:
-            game = as_exact(same_game(spec))
+            return as_exact(same_game(spec))
         except TacitError:  # a file that is no longer there
             return None
-        if game is None or not is_quickly_solved(game):
+
+    @cached_property
+    def optimum(self) -> float | None:
+        """The largest total reward of all agents, where it is quickly known."""
+        if self.exact is None or not is_quickly_solved(self.exact):
             return None
-        return float(solve(game, "optimum").values.sum())
+        return float(solve(self.exact, "optimum").values.sum())
+
+    def __str__(self) -> str:
+        runs, first, summary = self.outcomes, self.outcomes[0], self.summary()
+        many = len(runs) > 1
+        seeds = f"seeds {', '.join(map(str, ranges(summary['seed_list'])))}" if many else f"seed {first.spec.seed}"
+        done = [min(summary["episodes_done"]), max(summary["episodes_done"])]
+        episodes = " to ".join(f"{number:,}" for number in dict.fromkeys(done))
+        unit = "episodes" if first.spec.periods is None else "periods"
+        title = [self.game, self.learner, f"{episodes} {unit}", seeds]
+        title += ["interrupted"] if any(one.interrupted for one in runs) else []
+        return conclusion.lay_out(title, self._facts(summary), self.advice())
+
+    def _facts(self, summary: dict[str, Any]) -> dict[str, str]:
+        """Return what `tacit run` says, one fact a line, as `print(run)` does of one run."""
+        runs, first, gap = self.outcomes, self.outcomes[0], summary["gap"]
+        facts = {"gap": "not known"}
+        if gap is not None:
+            informative = [max(one.gap.upper) for one in runs if one.gap is not None and one.gap.informative]
+            facts = {conclusion.gap_label(gap["kind"]): conclusion.UNINFORMATIVE}
+            if informative:
+                size = conclusion.size_gap(gap["source"], drop_noise(float(np.mean(informative)), self.scale))
+                uniform = next((one.uniform_gap for one in runs if one.uniform_gap is not None), None)
+                facts = {conclusion.gap_label(gap["kind"]): conclusion.gap_fact(gap["source"], size, uniform)}
+                if len(runs) > 1:
+                    worst = f"{drop_noise(max(informative), self.scale):.4g}"
+                    known = "" if len(informative) == len(runs) else f"; known in {len(informative)} of them"
+                    facts["seeds"] = f"gaps and values are means over {len(runs)}; worst gap {worst}{known}"
+        if summary["value"] is not None:
+            exact = drop_noise({key: summary[key] for key in ("value", "welfare")}, self.scale)
+            welfare = interval(exact["welfare"]["mean"], *exact["welfare"]["ci95"])
+            optimum = None if self.exact is None else useful_optimum(self.exact)
+            facts["values"] = conclusion.values_fact(exact["value"], welfare, optimum)
+        else:
+            facts["reward"] = conclusion.reward_fact(summary["rewards"])
+        facts["policy"] = conclusion.policy_fact([one.policy or "policy" for one in runs], [one.chosen for one in runs])
+        sources = [one["source"] for one in summary["candidates"].values()]
+        if len(sources) > 1:
+            facts["selected"] = conclusion.selected_fact(sources)
+        ends = Counter(one.ended for one in runs)
+        if set(ends) != {"episodes"}:
+            times = {ended: "" if len(ends) == 1 else f" ({number} of {len(runs)})" for ended, number in ends.items()}
+            facts["stopped"] = "; ".join(f"{conclusion.ENDED[ended]}{times[ended]}" for ended in ends)
+        facts["time"] = conclusion.time_fact(
+            first.seconds if len(runs) == 1 else summary["wall_seconds"], summary["steps_per_second"]
+        )
+        return facts
+
+    def candidates(self) -> Table:
+        """Return the candidates of the runs as a table, their gaps and values the means over seeds."""
+        rows = [(name, one["source"], one["mean"], one["value"]) for name, one in self._candidates().items()]
+        return conclusion.candidate_table(rows, self.scale)
 
     @property
     def scale(self) -> float:
@@ -388,6 +450,21 @@ class Group:
             values = [gap.value for gap in gaps if gap.value is not None]
             candidates[name] = {**_sizes(gaps), "value": np.mean(values, axis=0).tolist() if values else None}
         return candidates
+
+
+def ranges(numbers: Sequence[int]) -> list[str]:
+    """Return numbers in writing, those that follow each other as a range.
+
+    >>> ranges([0, 1, 2, 7])
+    ['0 to 2', '7']
+    """
+    runs: list[list[int]] = []
+    for one in sorted(numbers):
+        if runs and one == runs[-1][-1] + 1:
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    return [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
 
 
 def _sizes(gaps: Sequence[GapOutcome]) -> dict[str, Any]:
