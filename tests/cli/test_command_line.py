@@ -253,13 +253,7 @@ def test_a_terminal_without_unicode_is_no_error():
     assert b"45.5" in out
 
 
-def test_agents_with_rewards_of_their_own_have_them_printed(capsys: pytest.CaptureFixture[str]):
-    line = ["battle-of-the-sexes", "stage-v-cce", "--episodes", "200"]
-    assert main(["run", *line, "--json"]) == 0
-    each = json.loads(capsys.readouterr().out)["rewards"]
-    assert each[0] != each[1]
-    assert main(["run", *line]) == 0
-    (told,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith("reward of agent 0")]
-    assert told.endswith(f"; of each agent on average: {each[0]:.4g}, {each[1]:.4g}")
-    assert main(["run", "matrix-team", "stage-v-cce", "--episodes", "200"]) == 0
-    assert "of each agent on average" not in capsys.readouterr().out
+def test_agents_with_values_of_their_own_have_them_printed(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", "matching-pennies", "npg", "--episodes", "20"]) == 0
+    (line,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith("  values")]
+    assert "welfare 0" in line
