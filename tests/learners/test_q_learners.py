@@ -207,6 +207,18 @@ def test_phases_end_in_a_pure_equilibrium_and_aspiration_in_the_best_of_a_team()
     assert tacit.learn(team, "q-phases", episodes=60_000, points=2, **settings).values[0] == 11
 
 
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize("name", ["q-phases", "q-smoothed", "wolf-phc"])
+def test_agents_in_an_environment_do_the_same(name: str):
+    game = tacit.make("good-state", horizon=3)
+    params = {"phase": 5, "aspiration": 3} if name == "q-phases" else {}
+    there = tacit.learn(tacit.to_pettingzoo(game), name, episodes=60, seed=5, certify=False, **params)
+    here = tacit.learn(game, name, episodes=60, seed=5, certify=False, **params)
+    np.testing.assert_array_equal(there.curve["reward"], here.curve["reward"])
+    for mine, yours in zip(there.last.probs, here.last.probs, strict=True):
+        np.testing.assert_array_equal(mine, yours)
+
+
 def test_policies_stand_still_within_a_phase():
     engine = FusedEngine(tacit.make("good-state", horizon=3), REGISTRY.make("q-phases", phase=50), episodes=1, seed=3)
     policies = []

@@ -260,9 +260,10 @@ def is_exact(learner: Learner) -> TypeGuard[ExactLearner]:
 def remembers_by_step(learner: Learner) -> bool:
     """Return whether it remembers states by step only: its kernels look at [h, s, i] and [h + 1, s', i].
 
-    In an environment it then has memory for what is met, and a state has another number at every step.
+    In an environment it then has memory for what is met, and a state has another number at every step. Those with a
+    common clock look at all they remember when it strikes.
     """
-    return learner.steps is None and "all agents" not in learner.info.needs
+    return learner.steps is None and not learner.info.needs & {"all agents", "clock"}
 
 
 def world_of(learner: Learner, game: Any, *, episodes: int, seed: int, endless: bool = False) -> World:
