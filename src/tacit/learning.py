@@ -26,7 +26,7 @@ from tacit.games.gymnasium import read_table
 from tacit.games.protocol import Game, is_game
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner, Portfolio, check_suits, default_for, team
-from tacit.learners.several import is_interpreted, to_random_horizon
+from tacit.learners.several import is_interpreted, is_resumable, to_random_horizon
 from tacit.learners.spec import is_exact
 from tacit.options import Options
 from tacit.portfolio import BestOutput, Member, TurnEngine, share
@@ -175,7 +175,7 @@ def run_learner(
     elif getattr(game, "discount", None) is not None and not is_exact(spec):
         game, spec = check_exact(game, "a discount needs tables").tabular().to_random_horizon(), to_random_horizon(spec)
     engine, output = _make(game, name, spec, options, watch)
-    return conduct(engine, output, name, options, watch, None if is_interpreted(spec) else checkpoint)
+    return conduct(engine, output, name, options, watch, checkpoint if is_resumable(spec) else None)
 
 
 def _check_endless(game: Game, name: str, learner: Learner) -> TabularGame:

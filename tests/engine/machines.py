@@ -22,7 +22,7 @@ EPISODES = 40
 
 #: Those that play as they come (pg-storm with the theorem's schedule, which takes cube roots), and what they have not.
 PLAYING: dict[str, tuple[str, dict[str, Any]]] = {
-    **{name: (name, {}) for name in REGISTRY if "tables" not in REGISTRY.make(name).info.needs},
+    **{name: (name, {}) for name in REGISTRY if "tables" not in REGISTRY.make(name).info.needs and name != "ppo"},
     **{name: table.LEARNERS[name] for name in ("stage-v-cce tsallis-inf", "pg-storm own ratio", "npg random start")},
 }
 

@@ -17,6 +17,7 @@ AFTER = OUTPUT + 1  # the state after the last step, where somebody asks for it
 SCOUT = OUTPUT + 2  # actions of episodes that only look at an environment
 EPISODES = OUTPUT + 3  # seeds of an environment's episodes
 PLAY = OUTPUT + 4  # seeds of episodes that measure a policy
+SHUFFLE = 1 << 22  # plus i: in which order agent i's network learns from its steps
 CHOICE = OUTPUT + 8  # seeds of play that chooses among a run's candidates
 
 

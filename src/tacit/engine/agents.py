@@ -23,7 +23,7 @@ from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack, whole_number
 from tacit.engine.fused import read_distributions
 from tacit.learners import REGISTRY, Learner, Mixed, Portfolio, World, resolve, v_base
-from tacit.learners.several import PlainAgent, PlainLearner
+from tacit.learners.several import PlainAgent, PythonLearner
 from tacit.learners.spec import Scale, starting_policy
 
 
@@ -281,7 +281,7 @@ def agent(
         raise TacitError(f"{name} selects with the exact gap, which no agent has; make an agent of one of its members")
     if "tables" in spec.info.needs:
         raise TacitError(EXACT.format(name=name))
-    if isinstance(spec, PlainLearner | Mixed):
+    if isinstance(spec, PythonLearner | Mixed):
         raise TacitError(f"{name} is no learner of one agent with kernels; a class of your own is an agent already")
     states = check.integer("states", states)
     actions = check.integer("actions", actions)
@@ -351,7 +351,7 @@ def make_agent(
     index: int,
 ) -> Agent | PlainAgent:
     """Return agent `index` of a game of this size (H, S, A), if there is memory for it."""
-    if isinstance(learner, PlainLearner):
+    if isinstance(learner, PythonLearner):
         return learner.agent(size, reward_range, seed=seed, index=index)
     start = starting_policy(learner, size, seed, index)
     world = _world((*size[:2], [size[2]]), reward_range, scale, start)

@@ -104,6 +104,8 @@ def policy_kind(policy: Any) -> str:
     """Return what kind of policy a run returns, in words."""
     if policy is None:
         return "not kept"
+    if getattr(policy, "sees", False):
+        return "acts on observations"
     if not isinstance(policy, MarkovPolicy):
         return "mixture"
     if not policy.product:

@@ -24,7 +24,7 @@ from tacit.core.errors import TacitError
 from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.agents import make_agent
-from tacit.engine.checkpoint import Arrays, pack, unpack
+from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack
 from tacit.engine.fused import read_distributions, to_distributions
 from tacit.engine.recorded import write_down
 from tacit.learners import Learner, World, v_base
@@ -133,12 +133,15 @@ class Team(Protocol):
         Those that are objects on their own.
     observations : sequence
         What each agent observes, None for one that is out; passed to those that learn from observations.
+    networks : sequence of tacit.learners.ppo.Networks
+        Those that agents of a kind learn in one call.
     """
 
     buffer: TurnBuffer
     capacity: int
     agents: Sequence[Any] = ()
     observations: Sequence[Any] = ()
+    networks: Sequence[Any] = ()
 
     def keep(self, visited: npt.NDArray[np.uint32], stored: npt.NDArray[np.float32]) -> None:
         """Write the record into these arrays from now on."""
@@ -443,6 +446,8 @@ class PlainTeam(Team):
     def begin(self, episode: int) -> Callable[[int], int]:
         """Begin an episode; each agent draws when it acts."""
         self.buffer.returns[:] = 0.0
+        for networks in self.networks:
+            networks.episode = episode
         return partial(self._turn, episode)
 
     def _turn(self, k: int, h: int) -> int:
@@ -462,6 +467,8 @@ class PlainTeam(Team):
             for agent, s, a, r, s_next in seats:
                 if s is not None:
                     agent.learn(h, s, a, r, s_next)
+            for networks in self.networks:
+                networks.advance()
             buffer.returns[:] += buffer.rewards
         if acts:
             self._record(k, h + 1, states)
@@ -491,6 +498,24 @@ class PlainTeam(Team):
         """Return the sums of the agents' own bounds, if all keep them."""
         sums = [agent.bound_sum for agent in self.agents]
         return None if any(total is None for total in sums) else np.array(sums, dtype=float)
+
+    def snapshot(self) -> Arrays:
+        """Return what the networks have learned, where all agents have one."""
+        if not self.networks:
+            return super().snapshot()
+        snapshots = [networks.snapshot() for networks in self.networks]
+        return {f"{k}.{key}": array for k, arrays in enumerate(snapshots) for key, array in arrays.items()}
+
+    def restore(self, arrays: Arrays, capacity: int) -> None:
+        """Resume from a snapshot."""
+        fresh = self.snapshot()
+        check_names(arrays, set(fresh))
+        check_alike(arrays, fresh, most=2**62)
+        if capacity > self.capacity:
+            self.grow(capacity)
+        for k, networks in enumerate(self.networks):
+            mine = {key: array for key, array in arrays.items() if key.startswith(f"{k}.")}
+            networks.restore({key.removeprefix(f"{k}."): array for key, array in mine.items()})
 
 
 def team_of(learner: Learner, world: World, *, seed: int) -> Team:

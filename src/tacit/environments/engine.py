@@ -50,13 +50,15 @@ from tacit.environments.episodes import (
 )
 from tacit.environments.external import policy_of
 from tacit.environments.measuring import choose_by_play
+from tacit.environments.networks import join
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World, v_base
-from tacit.learners.several import is_interpreted
+from tacit.learners.ppo import Member
+from tacit.learners.several import is_resumable
 from tacit.learners.spec import Scale
 from tacit.options import Options
-from tacit.policies import MarkovPolicy, RecordedPolicy
+from tacit.policies import MarkovPolicy, NetworkPart, NetworkPolicy, RecordedPolicy
 from tacit.policies.recorded import STARTS, each_agents_own
 
 DIFFERENT = (
@@ -118,6 +120,9 @@ class EnvironmentEngine(Engine):
         self._numbering = Numbering(self.observations)
         self._numbered = all(observations.numbered for observations in self.observations)
         self.observing = [i for i in range(len(environment.actions)) if getattr(learner.seat(i), "observes", False)]
+        if self.observing:
+            length = episodes * bounds.horizon
+            self.team.networks = join(learner, environment, self.team.agents, steps=length, episodes=episodes)
         self._limit_states()
         self._pack_rewards: Any = struct.Struct(f"{self.game.agents}d").pack_into
         self._episode = 0
@@ -285,12 +290,14 @@ class EnvironmentEngine(Engine):
         elif outcome != SAME:
             raise TacitError(f"{self.game.name} showed {brief(observations)}, which is not in its observation space")
 
-    def answers(self) -> list[Callable[[Any, int], Any] | None]:
-        """Return the policy f(observation, step) of each agent that observes; None for the others."""
+    def answers(self) -> list[Any]:
+        """Return a network's part or f(observation, step) of each agent that observes; None for the others."""
         named = getattr(self.environment, "choices", [range(size) for size in self.environment.actions])
-        return [
-            _answer(self.team.agents[i].inner, named[i]) if i in self.observing else None for i in range(len(named))
-        ]
+        answers: list[Any] = [None] * len(named)
+        for i in self.observing:
+            inner = self.team.agents[i].inner
+            answers[i] = inner.part() if isinstance(inner, Member) else _answer(inner, named[i])
+        return answers
 
     def _widen(self, paid: Sequence[float]) -> tuple[float, float]:
         """Return a range that holds these rewards; learners that depend on it start over."""
@@ -506,7 +513,7 @@ def learn_in_environment(
         if not engine.observing:
             engine.record = output.record
         try:
-            run = conduct(engine, output, name, options, watch, None if is_interpreted(learner) else checkpoint)
+            run = conduct(engine, output, name, options, watch, checkpoint if is_resumable(learner) else None)
             break
         except Exceeded as exceeded:
             bounds = exceeded.wider
@@ -533,7 +540,10 @@ def check_spaces(adapter: Environment, observing: Sequence[bool], seed: int) -> 
 
 def _return_objects(run: Run, engine: EnvironmentEngine) -> Run:
     """Return a run whose policy is what the agents' objects play on observations."""
-    parts = [run.last if answer is None else answer for answer in engine.answers()]
-    policy = policy_of(engine.environment.source, parts)
+    parts: list[Any] = [run.last if answer is None else answer for answer in engine.answers()]
+    if all(isinstance(part, NetworkPart) for part in parts):
+        policy: Any = NetworkPolicy.of_parts(parts)
+    else:
+        policy = policy_of(engine.environment.source, parts)
     candidate = Candidate.with_gaps(Gaps.unknown("nash", run.game.agents), policy=policy)
     return replace(run, last=policy, candidates={"last": candidate}, chosen="last", sampled=None)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.errors import TacitError, brief, sentence
+from tacit.core.registry import pip_command
 from tacit.core.types import IntArray
 from tacit.environments.adapters import Environment, count, ends, environment, kind, name_of, pairs, parts
 from tacit.policies import base
@@ -268,7 +269,7 @@ def _too_large(space: Any, who: str) -> TacitError:
     return TacitError(
         f"{who} observes {brief(space)}, which is not a small finite space; give "
         f"tacit.from_pettingzoo(env, encode=tacit.Bins(6)), 6 bins for each number, or a function of yours from an "
-        f"observation to something hashable"
+        f"observation to something hashable; or learn with 'ppo', which has networks: {pip_command('networks')}"
     )
 
 

@@ -31,6 +31,7 @@ from tacit.learners.pg_exact import PGExact
 from tacit.learners.pg_q import PGQ
 from tacit.learners.pg_storm import PGStorm
 from tacit.learners.pg_two_timescale import PGTwoTimescale
+from tacit.learners.ppo import PPO
 from tacit.learners.q_backward import QBackward
 from tacit.learners.q_distributed import QDistributed
 from tacit.learners.q_hysteretic import QHysteretic
@@ -111,6 +112,7 @@ REGISTRY.add("q-phases", QPhases)
 REGISTRY.add("q-smoothed", QSmoothed)
 REGISTRY.add("wolf-phc", WoLFPHC)
 REGISTRY.add("q-backward", QBackward)
+REGISTRY.add("ppo", PPO)
 
 #: The default in games with several agents and no joint tables of moderate size, and in environments.
 DEFAULT, IN_ENVIRONMENTS = "adaptive-v-cce", "q-backward"
@@ -231,6 +233,7 @@ __all__ = [
     "NPG",
     "OGDA",
     "PGQ",
+    "PPO",
     "REGISTRY",
     "UCB",
     "AdaptiveV",

@@ -45,6 +45,7 @@ FACTS: dict[str, Facts] = {
     "ogda": Facts("2021", "Nash, last iterate, of exact gradients", _ZERO_SUM),
     "pg-two-timescale": Facts("2020", "min-max, on average", _ZERO_SUM),
     "pg-q": Facts("2022", "ε-Nash, polynomial", _POTENTIAL),
+    "ppo": Facts("2017", "none", _ANY),
     "nash-vi": Facts("2021", "ε-Nash in zero-sum games, else ε-ce or ε-cce; polynomial", _ANY),
     "nash-q": Facts("1994", "Nash, in the limit, under strong conditions", _ANY),
     "spocmar": Facts("2022", "ε-cce that is Markov, polynomial", _ANY),

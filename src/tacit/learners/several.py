@@ -108,7 +108,13 @@ class Mixed(Learner):
 def is_interpreted(learner: Learner) -> bool:
     """Return whether a learner, or one of a team, is a Python class without kernels."""
     members = learner.members if isinstance(learner, Mixed) else (learner,)
-    return any(isinstance(member, PlainLearner) for member in members)
+    return any(isinstance(member, PythonLearner) for member in members)
+
+
+def is_resumable(learner: Learner) -> bool:
+    """Return whether checkpoints can hold what a learner has learned: kernels' records, or networks of ours."""
+    members = learner.members if isinstance(learner, Mixed) else (learner,)
+    return not is_interpreted(learner) or all(getattr(member, "resumes", False) for member in members)
 
 
 class Link(NamedTuple):
@@ -238,8 +244,18 @@ def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
 # Python classes without kernels ---------------------------------------------------------------------------------------
 
 
+class PythonLearner(Learner):
+    """A learner without kernels: its agents are objects, which play one by one."""
+
+    def agent(
+        self, size: tuple[int, int, int], reward_range: tuple[float, float], *, seed: int, index: int
+    ) -> PlainAgent:
+        """Make one agent of a game of this size (H, S, A)."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class PlainLearner(Learner):
+class PlainLearner(PythonLearner):
     """A Python class without kernels, or a function that makes such objects; its agents play one by one.
 
         class Stubborn:

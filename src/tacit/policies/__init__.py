@@ -7,6 +7,7 @@ import os
 from tacit.policies.base import Part, Policy
 from tacit.policies.deployed import DeployedPart, DeployedPolicy
 from tacit.policies.markov import MarkovPart, MarkovPolicy
+from tacit.policies.network import Input, Network, NetworkPart, NetworkPolicy
 from tacit.policies.recorded import RecordedPart, RecordedPolicy
 
 
@@ -19,7 +20,7 @@ def load(path: str | os.PathLike[str]) -> Policy:
 
     Returns
     -------
-    MarkovPolicy, RecordedPolicy or DeployedPolicy
+    MarkovPolicy, RecordedPolicy, DeployedPolicy or NetworkPolicy
 
     Examples
     --------
@@ -37,8 +38,12 @@ def load(path: str | os.PathLike[str]) -> Policy:
 __all__ = [
     "DeployedPart",
     "DeployedPolicy",
+    "Input",
     "MarkovPart",
     "MarkovPolicy",
+    "Network",
+    "NetworkPart",
+    "NetworkPolicy",
     "Part",
     "Policy",
     "RecordedPart",

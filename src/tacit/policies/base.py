@@ -362,7 +362,8 @@ class Policy(Sealed, ABC):
         if agent is not None:
             shown = range(check.integer("agent", agent, least=0, most=self.agents - 1), agent + 1)
         kind, play, content = self._content(path, shown)
-        sizes = {"states": self.states, "actions": [self.actions[i] for i in shown]}
+        states = {"states": self.states} if hasattr(self, "states") else {}  # networks number none
+        sizes = {**states, "actions": [self.actions[i] for i in shown]}
         header = {"format": FORMAT, "version": VERSION, "kind": kind, "play": play}
         whose = {} if agent is None else {"agent": agent}
         document = {**header, **whose, **sizes, **content, **observations_of(self, shown)}
@@ -398,7 +399,7 @@ class Policy(Sealed, ABC):
             policy = cls._from_content(content)
         else:
             raise TacitError("it holds another kind of policy; tacit.policies.load reads every kind")
-        policy.observations = read_observations(content, policy.agents, policy.states)
+        policy.observations = read_observations(content, policy.agents, getattr(policy, "states", 0))
         policy.encodes = None if policy.observations is None else read_encodes(content, policy.agents)
         return policy
 
