@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
 import pytest
 
 import tacit
+from tacit.cli.main import main
 from tacit.core import streams
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.drive import Nothing
@@ -138,6 +140,20 @@ def test_agents_may_learn_differently(game):
 def test_a_gap_or_the_clock_ends_it(game):
     assert tacit.learn(game, "q-independent", periods=10_000, gap=100.0).ended == "gap"
     assert tacit.learn(game, "q-independent", periods=10**12, seconds=0.05).ended == "seconds"
+
+
+def test_the_command_line_counts_periods(capsys):
+    line = (
+        "run pricing q-independent --game-set prices=3 --periods 20000 --still 500 --set decay=0.01 --set exploration=1"
+    )
+    assert main([*line.split(), "--points", "3"]) == 0
+    text = capsys.readouterr().out
+    assert "greedy policies stood still" in text
+    assert " periods" in text
+    assert main([*line.split(), "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["ended"], summary["limits"]["still"]) == (["still"], 500)
+    assert summary["episodes_done"][0] < 20_000
 
 
 def test_bad_calls_are_one_sentence(game):

@@ -328,13 +328,14 @@ class Group:
             "gap": self._gap(),
             "candidates": self._candidates(),
             "chosen": [one.chosen for one in runs],
-            "steps_per_second": speed * first.horizon,
+            "steps_per_second": speed * (first.horizon if first.spec.periods is None else 1),
             "wall_seconds": wall,
             "params": first.params,
             "interrupted": interrupted,
             "episodes_done": [one.episodes for one in runs],
             "ended": [one.ended for one in runs],
-            "limits": {"gap": first.spec.gap, "seconds": first.spec.seconds},
+            "limits": {"gap": first.spec.gap, "seconds": first.spec.seconds}
+            | ({} if first.spec.still is None else {"still": first.spec.still}),
         }
 
     @cached_property
