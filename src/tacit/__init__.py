@@ -88,6 +88,8 @@ for _name, _place in {
     "plot_groups": "tacit.figures.curves",
     "show_policy": "tacit.evaluation.behaviour",
     "exploit": "tacit.environments.measuring",
+    "save_run": "tacit.experiments.store",
+    "load_run": "tacit.experiments.store",
 }.items():
     hooks.register(_name, partial(_load, _place, _name))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -516,6 +517,34 @@ class Run:
         """
         look = {"scale": scale, "title": title, "size": size}
         return hooks.call("plot_run", self, ax=ax, columns=columns, agents=agents, **look)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the run to a new directory, as experiments do: `tacit plot`, `report` and `evaluate` read it too.
+
+        The returned policy and the last iterate are stored; of other candidates, gaps and values. A game with tables is
+        stored beside them; of an environment, what was observed.
+
+        >>> import pathlib, tempfile
+        >>> import tacit
+        >>> place = pathlib.Path(tempfile.mkdtemp()) / "first"
+        >>> tacit.learn("chicken", "npg", episodes=20).save(place)
+        >>> tacit.Run.load(place).episodes
+        20
+        """
+        hooks.call("save_run", self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, game: Any = None) -> Run:
+        """Read a run that `save` or an experiment wrote; nothing in it is executed.
+
+        Parameters
+        ----------
+        path : path
+            The run's directory.
+        game : game, optional
+            The game that was learned, where the directory neither holds nor names one of this package.
+        """
+        return hooks.call("load_run", path, game)  # type: ignore[no-any-return]
 
     def to_frame(self) -> Any:
         """Return the curve as a pandas DataFrame, a row for each measurement, by episode.

@@ -202,6 +202,18 @@ def scout(
     return max(lengths), low, high, early or min(lengths) < (horizon or max(lengths))
 
 
+class ListedObservations:
+    """One agent's observations as a policy's file lists them."""
+
+    def __init__(self, part: Any, states: int) -> None:
+        self.met = part.observations or list(range(states))
+        self.known = part.number
+
+    def name(self, s: int) -> str:
+        """Return a state in words."""
+        return str(self.met[s])
+
+
 class EnvironmentGame(NamedGame):
     """What a run has learned about an environment: `run.game` where there are no tables.
 
@@ -227,6 +239,18 @@ class EnvironmentGame(NamedGame):
         self.notes: tuple[str, ...] = ()
         self.source: Any = environment.source  # None once the game was pickled or copied
         self.uncertain = bounds.uncertain
+
+    @classmethod
+    def of_policy(cls, policy: Any, sizes: Any) -> EnvironmentGame:
+        """Return what a file knows of an environment: its sizes, and what the policy lists as observed."""
+        game = cls.__new__(cls)
+        game.name, game.horizon = check.text("name", sizes["name"]), check.integer("horizon", sizes["horizon"])
+        game.actions, game.agents = tuple(policy.actions), policy.agents
+        game.reward_range = check.interval("reward_range", sizes["reward_range"])
+        game.agent_names = [f"agent {i}" for i in range(policy.agents)]
+        game.observations = [ListedObservations(policy.part(i), policy.states) for i in range(policy.agents)]  # type: ignore[misc]
+        game.notes, game.source, game.uncertain = (), None, True
+        return game
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the environment out: it is not ours to copy."""

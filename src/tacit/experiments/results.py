@@ -26,7 +26,7 @@ from tacit.core import check, files, hooks
 from tacit.core.display import Document, Table, count, drop_noise, interval
 from tacit.core.errors import TacitError
 from tacit.engine import Run, conclusion
-from tacit.engine.run import Advice, Candidate
+from tacit.engine.run import Advice, Candidate, Gaps
 from tacit.environments.pettingzoo import PREFIX
 from tacit.evaluation import evaluate
 from tacit.evaluation.gaps import is_quick
@@ -144,6 +144,11 @@ class GapOutcome:
         value = None if values is None else np.asarray(values).tolist()
         kind, source = cast("Kind", gaps.kind), cast("Source", gaps.source)
         return cls(kind, source, gaps.upper.tolist(), most, gaps.informative, value)
+
+    def restore(self, policy: Any) -> Candidate:
+        """Return the candidate, with its policy where that is stored."""
+        gaps = Gaps(self.kind, np.array(self.upper), self.source, math.inf if self.most is None else self.most)
+        return Candidate.with_gaps(gaps, None if self.value is None else np.array(self.value), policy)
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,6 +8,9 @@
     summary.json     the numbers, and the digests of the files above; written last: a run that has one is finished
     checkpoint.npz   while the run is not finished
 
+`run.save` writes such a directory too, with the last iterate (`last.npz`) and the game (`game.npz`, or the sizes of an
+environment in `game.json`); `tacit.Run.load` reads both.
+
 Every file but the growing curve is written atomically. One that was cut short or altered is reported by name and never
 used.
 
@@ -28,7 +31,7 @@ import platform
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -36,19 +39,24 @@ import filelock
 import numpy as np
 import numpy.typing as npt
 
-from tacit import policies
+from tacit import games, policies
 from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.engine import Event, Measured, Run, Started
 from tacit.engine.curve import ENDED, ENDS, FIRST_COLUMNS, table
+from tacit.engine.run import Candidate, Gaps
 from tacit.environments.episodes import EnvironmentGame
 from tacit.environments.observations import OVER
+from tacit.environments.pettingzoo import NO_TABLES
 from tacit.experiments import toml
-from tacit.experiments.results import Outcome
-from tacit.experiments.spec import RunSpec
+from tacit.experiments.results import Outcome, outcome
+from tacit.experiments.spec import GameSpec, LearnerSpec, RunSpec
+from tacit.games.tabular import TabularGame
+from tacit.options import Options
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES, MACHINE, LOCK = "states.json", "machine.json", ".lock"
+LAST, GAME, SIZES = "last.npz", "game.npz", "game.json"
 
 #: What of an outcome stands in the summary: all but what the other files have, and what is known only just now.
 _ELSEWHERE = ("spec", "curve", "interrupted", "learned", "span", "seconds", "where")
@@ -117,6 +125,66 @@ def finish(place: Path, outcome: Outcome, others: Mapping[str, bytes]) -> None:
     summary = {"hash": outcome.spec.hash, **numbers, "notes": list(outcome.notes), "files": digests}
     summary["digest"] = _digest(summary)
     files.write(place / SUMMARY, json.dumps(summary, indent=2).encode())
+
+
+def save_run(run: Run, path: str | os.PathLike[str]) -> None:
+    """Store a run as the directory that experiments write, with its last iterate and its game; see `Run.save`."""
+    game, options = run.game, Options(episodes=max(run.episodes, 1), seed=run.seed)
+    tables = getattr(game, "digest", NO_TABLES)
+    spec = RunSpec(GameSpec(game.name or type(game).__name__), LearnerSpec(run.learner), tables, options)
+    directory = files.path(path)
+    with RunDirectory(directory, spec) as place:
+        if not place.hold() or any(part.name != LOCK for part in directory.iterdir()):
+            raise TacitError(f"{path} must be a new or empty directory; got one that holds something")
+        with tempfile.TemporaryDirectory(prefix="tacit-") as folder, files.skip_sync():
+            if hasattr(run.last, "save"):  # not of objects
+                run.last.save(Path(folder) / LAST)
+            if isinstance(game, TabularGame):
+                game.save(Path(folder) / GAME)
+            contents = {file.name: file.read_bytes() for file in Path(folder).iterdir()}
+        if isinstance(game, EnvironmentGame):
+            sizes = {name: getattr(game, name) for name in ("name", "actions", "horizon", "reward_range")}
+            contents[SIZES] = json.dumps(sizes).encode()
+        ended = replace(outcome(spec, run, learned=0, span=(0.0, 0.0)), interrupted=False)
+        place.store(Delivery(ended, {**others(run, spec), **contents}))
+
+
+def load_run(path: str | os.PathLike[str], game: Any = None) -> Run:
+    """Read a run that `save_run` or an experiment stored; see `Run.load`."""
+    place = files.path(path)
+    stored = load(place)
+    policy = load_policy(place)
+    names = _summary(place)["files"]
+    if game is None and GAME in names:
+        game = games.load(place / GAME)
+    elif game is None and SIZES in names:
+        with _report_altered(place / SIZES):
+            game = EnvironmentGame.of_policy(policy, _document_of(files.read(place / SIZES)))
+    elif game is None and stored.spec.has_tables and games.is_registered(stored.spec.game.name):
+        game = games.make(stored.spec.game.name, **stored.spec.game.params)
+    if game is None:
+        raise TacitError(f"game must be given: {place} holds none, and {stored.spec.game.name} may be code; got None")
+    last = policies.load(place / LAST) if LAST in names else policy
+    candidates = {
+        name: gap.restore(policy if name == stored.chosen else None) for name, gap in stored.candidates.items()
+    }
+    candidates.setdefault(stored.chosen, Candidate.with_gaps(Gaps.unknown("nash", stored.agents), policy=policy))
+    if "last" in candidates and LAST in names:
+        candidates["last"] = candidates["last"].with_policy(last)  # type: ignore[arg-type]
+    same = ("episodes", "chosen", "curve", "params", "seconds", "ended", "notes")
+    return Run(
+        game,
+        stored.spec.learner.name,
+        seed=stored.spec.seed,
+        last=last,  # type: ignore[arg-type]
+        candidates=candidates,
+        reward=np.array(stored.reward),
+        **{name: getattr(stored, name) for name in same},
+    )
+
+
+def _document_of(content: bytes) -> Any:
+    return policies.base.parse_json(content.decode(), SIZES, "JSON")
 
 
 def load_states(place: Path) -> list[list[Any]]:
@@ -234,7 +302,7 @@ def _machine(place: Path) -> dict[str, Any]:
 def _summary(place: Path) -> dict[str, Any]:
     """Read a summary; its files must be some that a run has, so that no name leads elsewhere."""
     summary: dict[str, Any] = _document(place / SUMMARY)
-    names = (CURVE, POLICY, STATES)
+    names = (CURVE, POLICY, STATES, LAST, GAME, SIZES)
     with _report_altered(place / SUMMARY):
         check.text("hash", summary.get("hash"))
         digests = toml.check_keys(summary.get("files"), names, "files")
