@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tacit.core import generics
 from tacit.core.records import NONNEGATIVE, capacity, index, records
 from tacit.core.types import IntArray
-from tacit.learners.q_scheduled import Schedule, draw_softmax, explores_next
+from tacit.learners.q_scheduled import ExplorationSchedule, draw_softmax, explores_next
 from tacit.learners.spec import World
 
 
@@ -24,11 +24,11 @@ class EndlessQState(NamedTuple):
     agents: Any  # [N]  ε or τ, periods played, period of the last change of a greedy action
     step: float
     discount: float
-    schedule: Schedule
+    schedule: ExplorationSchedule
     actions: IntArray  # [N]
 
 
-def make_state(world: World, *, step: float, first: Any, schedule: Schedule) -> EndlessQState:
+def make_state(world: World, *, step: float, first: Any, schedule: ExplorationSchedule) -> EndlessQState:
     """Make the state of all agents, from the first Q [S, A_i] of each or one number."""
     A = capacity(world.actions.max())
     fields = [("Q", "f8", A), ("greedy", index(A))]

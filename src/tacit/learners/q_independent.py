@@ -19,7 +19,7 @@ from tacit.core.errors import TacitError
 from tacit.core.records import NONNEGATIVE, capacity, records
 from tacit.core.types import IntArray
 from tacit.learners import q_endless, ucb
-from tacit.learners.q_scheduled import Schedule, ScheduledQState
+from tacit.learners.q_scheduled import ExplorationSchedule, ScheduledQState
 from tacit.learners.spec import Learner, World, check_steps, make_cells, player
 
 
@@ -99,7 +99,7 @@ class QIndependent(Learner):
         """Make the state of all agents."""
         H, boltzmann = world.horizon, self.temperature is not None
         explores = float(self.exploration if self.temperature is None else self.temperature)
-        schedule = Schedule(explores, float(exp(-(self.decay or 0.0))), float(self.power or 0.0), boltzmann)
+        schedule = ExplorationSchedule(explores, float(exp(-(self.decay or 0.0))), float(self.power or 0.0), boltzmann)
         if world.discount is not None:
             first: Any = self.optimism * world.reward_range[1] / (1.0 - world.discount)
             if self.initial is not None:

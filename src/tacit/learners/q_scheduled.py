@@ -15,7 +15,7 @@ from tacit.learners import ucb
 from tacit.learners.spec import player
 
 
-class Schedule(NamedTuple):
+class ExplorationSchedule(NamedTuple):
     """How exploration falls."""
 
     first: float  # ε or τ at first
@@ -59,7 +59,7 @@ class ScheduledQState(NamedTuple):
     players: Any  # whose Q is where
     agents: Any  # [N]  explores: ε or τ; episodes played
     step: float
-    schedule: Schedule
+    schedule: ExplorationSchedule
     last: int  # the last step
     actions: IntArray  # [N]
 
