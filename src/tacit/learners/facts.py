@@ -37,6 +37,7 @@ FACTS: dict[str, Facts] = {
     "ucb-central": Facts("2020", "optimum of the total reward", _TEAMS),
     "ucb-independent": Facts("2020", "none", _ANY),
     "q-independent": Facts("1989", "none with several agents", _ANY),
+    "q-backward": Facts("tacit", "none with several agents", "environments"),
     "q-distributed": Facts("2000", "optimum, where all is deterministic", _TEAMS),
     "q-hysteretic": Facts("2007", "none", _TEAMS),
     "q-phases": Facts("2017", "Nash in weakly acyclic games; with aspiration, optimum of teams", _ANY),
