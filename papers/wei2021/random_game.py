@@ -149,8 +149,8 @@ def page(setting: Setting, claims: list[tuple[str, str, str, bool]]) -> str:
             *rows,
             "",
             "The game, the first policies, the step 1/(8·√12) and the critic's rates are those of the authors' program "
-            "(github.com/bahh723/competitive-markov-game). It prints gaps and stores none; the paper's own figures "
-            "could not be read, so no number of theirs is compared.",
+            "(github.com/bahh723/competitive-markov-game). It prints gaps and stores none, and the paper has no "
+            "experiment, so no number of theirs is compared. The paper's H of the critic is twice the program's.",
             "",
         ]
     )

@@ -76,6 +76,7 @@ PUBLISHED: dict[str, tuple[str, dict[str, Any]]] = {
     "wolf-phc": ("wolf-phc", {}),
     "ogda": ("ogda", {"gradient": "sampled", "batch": 3}),
     "pg-q": ("pg-q", {"gradient": "sampled", "batch": 3}),
+    "spocmar": ("spocmar", {"rounds": 4, "visits": 3, "memory": 6, "stages": 3}),
     "pg-two-timescale": ("pg-two-timescale", {"eta": 0.01}),
 }
 

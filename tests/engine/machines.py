@@ -32,7 +32,17 @@ PLAYING: dict[str, tuple[str, dict[str, Any]]] = {
 LONG = (
     *("adaptive-v-ce", "stage-v-ce", "stage-v-cce tsallis-inf", "pg-sgd", "pg-storm own ratio", "npg random start"),
     *("q-independent", "ucb-independent", "ucb-central", "model-central"),
-    *("q-distributed", "q-hysteretic", "q-phases", "q-smoothed", "wolf-phc", "pg-two-timescale", "nash-q", "nash-vi"),
+    *(
+        "q-distributed",
+        "q-hysteretic",
+        "q-phases",
+        "q-smoothed",
+        "wolf-phc",
+        "pg-two-timescale",
+        "nash-q",
+        "nash-vi",
+        "spocmar",
+    ),
 )
 
 EXACT = [name for name in REGISTRY if is_exact(REGISTRY.make(name))]

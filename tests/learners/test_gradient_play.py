@@ -88,6 +88,15 @@ def test_exact_iterates_are_those_of_the_published_recursion():
     np.testing.assert_allclose(run.last.probs[1][0], y, atol=1e-9)
 
 
+def test_the_theorem_s_step_and_horizon():
+    """η = √((1 − γ)^5/S)/10⁴, H = 2/(1 − γ). [Wei et al. 2021, Alg. 1, Thm. 1]"""
+    game = tacit.make("good-state", discount=0.9)
+    run = tacit.learn(game, "ogda", episodes=2, preset="theory")
+    assert run.params["eta"] == pytest.approx(1e-4 * np.sqrt(0.1**5 / game.states))
+    state = REGISTRY.make("ogda", eta="theory", gradient="sampled").init(WORLDS["horizon"])
+    assert state.effective_horizon == 2 * HORIZON
+
+
 def test_a_resumed_exact_run_remembers_critic_and_points():
     from tacit.engine.exact import ExactEngine
 

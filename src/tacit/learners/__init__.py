@@ -40,6 +40,7 @@ from tacit.learners.q_phases import QPhases
 from tacit.learners.q_smoothed import QSmoothed
 from tacit.learners.several import Mixed, PlainLearner, Portfolio, plain_factory
 from tacit.learners.spec import Info, Learner, World, theorem_iota
+from tacit.learners.spocmar import Spocmar
 from tacit.learners.stage_v import StageV
 from tacit.learners.ucb import UCB
 from tacit.learners.v_learning import VLearning
@@ -91,6 +92,7 @@ REGISTRY.add("npg", NPG)
 REGISTRY.add("pg-q", PGQ)
 REGISTRY.add("pg-two-timescale", PGTwoTimescale)
 REGISTRY.add("ogda", OGDA)
+REGISTRY.add("spocmar", Spocmar)
 REGISTRY.add("nash-q", NashQ)
 REGISTRY.add("nash-vi", NashVI)
 REGISTRY.add(
@@ -198,6 +200,7 @@ PAPER: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 
 #: What the sources of other learners print, for any game: `preset="theory"` takes it; defaults are practical.
 THEORY: Mapping[str, Mapping[str, Any]] = {
+    "ogda": {"eta": "theory"},
     "nash-vi": {"bonus": 1.0, "correction": 1.0},
     "q-phases": {"exploration": 0.1, "inertia": 0.5, "tolerance": 0.0, "power": 0.751},
     "q-smoothed": {"rule": "slow-policy", "fast": 0.5, "slow": 1.0, "temperature": 1e-6},
@@ -255,6 +258,7 @@ __all__ = [
     "QIndependent",
     "QPhases",
     "QSmoothed",
+    "Spocmar",
     "StageV",
     "VLearning",
     "WoLFPHC",

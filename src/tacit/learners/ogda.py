@@ -7,17 +7,17 @@ In iteration t every agent has x̂, x on the simplex of each state, and a critic
     V_t = V_{t−1} + α_t·(ρ_t − V_{t−1}),   α_t = (H + 1)/(H + t),   H = 1/(1 − γ).
 
 With gradient = "exact", q is computed from the tables; an episode is an iteration. With "sampled", q and ρ are means
-over a batch of visits of the state (`batches.py`).
+over a batch of visits of the state (`batches.py`) [eq. 7-9].
 
 Information: an agent's own trajectory, and that all agents use the same length of batches.
-Guarantee: of exact gradients, the last iterate converges to a Nash equilibrium in discounted zero-sum games of two
-agents, for a small η. In other games each agent does the same, with no guarantee.
+Guarantee: in discounted zero-sum games of two agents, x̂ converges to a Nash equilibrium, for η ≤ √((1 − γ)^5/S)/10⁴ and
+H = 2/(1 − γ): eta = "theory" [Thm. 1, 2]. In other games each agent does the same, with no guarantee.
 Deviations: rewards are brought to [0, 1]. On a finite horizon there is a table for each step, whose critic follows
-that of the next, and H is the horizon. From play the source has phases of a common number of steps and estimates all
-states at their ends; here a state's batch ends after so many of its own visits, so nothing depends on a clock.
-The default η = 1/(4·√A) is 2.8 times that of the authors' code, for two agents with equal numbers of actions.
-Not checked: exact update, α and η were read in the authors' code (github.com/bahh723/competitive-markov-game), which
-has no play from samples; what is said of it here, and the theorem's η, could not be read in the paper.
+that of the next, and H is the horizon. From play the source has phases of a common number L of steps and estimates all
+states at their ends; here a state's batch ends after so many of its own visits, so nothing depends on a clock. An
+action that a batch has not played counts as its mean, where the source has 0. x is returned, a step ahead of x̂.
+The default η = 1/(4·√A) is 2.8 times that of the authors' code for two agents with equal numbers of actions, and H is
+that of the code (github.com/bahh723/competitive-markov-game).
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.gradient import Gradient
 from tacit.games.exact import ExactGame
 from tacit.learners import batches
+from tacit.learners.pg_exact import check_eta
 from tacit.learners.spec import (
     ExactLearner,
     Info,
@@ -58,8 +59,8 @@ class OGDA(ExactLearner):
 
     Parameters
     ----------
-    eta : float, optional
-        Step size for rewards in [0, 1]; 1/(4·√A_i) if not given.
+    eta : float or "theory", optional
+        Step size for rewards in [0, 1]; 1/(4·√A_i) if not given, or the theorem's, together with its H.
     gradient : {"exact", "sampled"}
         From the game's tables, or estimated from the agent's own episodes.
     optimistic : bool
@@ -81,7 +82,7 @@ class OGDA(ExactLearner):
     True
     """
 
-    eta: float | None = None
+    eta: float | str | None = None
     gradient: str = "exact"
     optimistic: bool = True
     batch: int = 100
@@ -92,7 +93,7 @@ class OGDA(ExactLearner):
     def __post_init__(self) -> None:
         check.plain_fields(self)
         if self.eta is not None:
-            check.real("eta", self.eta, least=0)
+            check_eta(self.eta, ("theory",))
         check.choice("gradient", self.gradient, ["exact", "sampled"])
         check.flag("optimistic", self.optimistic)
         batches.check_play(self.batch, self.exploration)
@@ -108,12 +109,20 @@ class OGDA(ExactLearner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force; η of the agent with most actions."""
-        return {**super().params(world), "eta": float(self._eta(world.actions).min())}
+        return {
+            **super().params(world),
+            "eta": float(self._eta(world.actions, world.states, world.scale.horizon).min()),
+        }
 
-    def _eta(self, actions: IntArray) -> FloatArray:
+    def _eta(self, actions: IntArray, states: int, horizon: float) -> FloatArray:
         """Return each agent's step size."""
-        eta = 0.25 / np.sqrt(actions) if self.eta is None else np.full(len(actions), float(self.eta))
-        return np.asarray(eta)
+        if self.eta is None:
+            return np.asarray(0.25 / np.sqrt(actions))
+        return np.full(len(actions), 1e-4 / np.sqrt(horizon**5 * states) if self.eta == "theory" else float(self.eta))
+
+    def _critic_horizon(self, horizon: float) -> float:
+        """Return H of the critic's rates."""
+        return 2.0 * horizon if self.eta == "theory" else float(horizon)
 
     @property
     def endless(self) -> bool:
@@ -135,11 +144,11 @@ class OGDA(ExactLearner):
     ) -> tuple[MarkovPolicy, tuple[FloatArray, ...], float]:
         """Take one step of every agent and its critic; return how far all moved."""
         clock, V, *hats = memory
-        t, horizon = clock + 1.0, game.effective_horizon
+        t, horizon = clock + 1.0, self._critic_horizon(game.effective_horizon)
         rate = (horizon + 1.0) / (horizon + t[0])
         low, high = game.reward_range
         unit = high - low if high > low else 1.0
-        steps = self._eta(np.array(game.actions)) / unit
+        steps = self._eta(np.array(game.actions), game.states, game.effective_horizon) / unit
         critic, points, moved = np.zeros_like(V), [hat.copy() for hat in hats], [hat.copy() for hat in hats]
         for h in range(game.horizon):
             rows = policy.at(h)
@@ -161,7 +170,7 @@ class OGDA(ExactLearner):
         cells, players, sharing = make_cells(self.steps, world, fields, [], beyond=True)
         batches.begin(players, starting_point(world), "prob", "point")
         agents = records((world.agents,), [("eta", NONNEGATIVE)])
-        agents["eta"] = self._eta(world.actions)
+        agents["eta"] = self._eta(world.actions, world.states, world.scale.horizon)
         low, scale = unit_rewards(world)
         return OGDAState(
             cells=cells,
@@ -171,7 +180,7 @@ class OGDA(ExactLearner):
             batch=int(self.batch),
             exploration=float(self.exploration),
             discount=1.0 if world.discount is None else world.discount,
-            effective_horizon=float(world.scale.horizon),
+            effective_horizon=self._critic_horizon(world.scale.horizon),
             reward_low=low,
             reward_scale=scale,
             actions=world.actions,
