@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tacit.cli import options
 from tacit.core import check, files
@@ -18,6 +18,7 @@ from tacit.options import Options
 
 if TYPE_CHECKING:
     from tacit.experiments import Experiment, Outcome, Results
+    from tacit.experiments.comparison import Comparison
     from tacit.experiments.results import FailedRun
 
 USAGE = """tacit run GAME [LEARNER] [--episodes K] [--gap G] [--seconds T] [options]
@@ -259,10 +260,14 @@ product policy the nash, ce and cce gaps are the same number. Learners that lear
 --seconds is for all runs together and shared evenly, compilation left out; one run takes place at a time. How far
 learners come depends on the machine. With --episodes it does not.
 
+In an environment learners are ranked by the return of their policies in fresh episodes, with what trained best
+responses gain from them; --episodes is of each run (1000), and what is played in all is said beforehand.
+
 examples:
   tacit compare good-state                                   all learners, a minute or two
   tacit compare good-state --seconds 600 --seeds 5 --out results/good-state
-  tacit compare chicken --learners adaptive-v-cce npg --episodes 10000 --json"""
+  tacit compare chicken --learners adaptive-v-cce npg --episodes 10000 --json
+  tacit compare pettingzoo:pettingzoo.classic.rps_v2 --learners q-backward adaptive-v-cce --episodes 500"""
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
@@ -303,7 +308,7 @@ def run_compare(args: argparse.Namespace) -> int:
     document = {"game": game.name, "game_params": game.params, **comparison.document()}
     if place is not None:
         files.write(place / TABLE, json.dumps(options.finite(document), indent=2).encode())
-        save_figure(comparison_figure(comparison), place / FIGURE)
+        save_figure(comparison_figure(cast("Comparison", comparison)), place / FIGURE)  # an environment has no --out
         document["figure"] = str(place / FIGURE)
     if args.json:
         options.print_json(document)
@@ -311,4 +316,4 @@ def run_compare(args: argparse.Namespace) -> int:
         options.print_document(comparison.table())
         options.say(*([] if place is None else [f"stored in {place}: the runs, {TABLE}, {FIGURE}"]))
     failed = comparison.left_out and args.learners
-    return 130 if comparison.results.interrupted else 1 if failed else 0
+    return 130 if comparison.interrupted else 1 if failed else 0

@@ -16,8 +16,10 @@ from tacit.core import check
 from tacit.core.display import Document, Table, count, drop_noise
 from tacit.core.errors import TacitError, brief
 from tacit.environments.adapters import is_environment
+from tacit.environments.pettingzoo import NamedEnvironment
 from tacit.evaluation import uniform_gap
 from tacit.evaluation.solve import welfare_range
+from tacit.experiments.played import PlayedComparison, compare_by_play
 from tacit.experiments.results import Group, Outcome, Results
 from tacit.experiments.runner import Progress, run_experiment
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec, make_game
@@ -69,6 +71,11 @@ class Comparison:
         """The runs of each learner, the smallest mean gap first."""
         proven = [group for group in self.results.groups if all(map(_is_proven, group.outcomes))]
         return sorted(proven, key=lambda group: (statistics.fmean(map(gap_of, group.outcomes)), group.learner))
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended it early."""
+        return self.results.interrupted
 
     @property
     def best(self) -> Group:
@@ -210,13 +217,14 @@ def compare(
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> Comparison:
-    """Let learners learn a game with the same budget, and rank them by their gaps.
+) -> Comparison | PlayedComparison:
+    """Let learners learn a game with the same budget, and rank them by their gaps, or by returns in an environment.
 
     Parameters
     ----------
     game : TabularGame
-        Or a Gymnasium environment with a transition table, or a GameSpec.
+        Or a GameSpec, or an environment, in which learners are ranked by the return of their policies in fresh
+        episodes, with what trained best responses gain. What that takes is said beforehand.
     learners : list, optional
         Names from `tacit learners`, `LearnerSpec`s with parameters and labels, or learner objects. All registered
         ones if not given. Those that do not fit the game are left out, with the reason.
@@ -224,7 +232,7 @@ def compare(
         Time for all runs together, shared evenly, compilation left out; 60 if neither this nor `episodes` is given.
         How far learners come in it depends on the machine.
     episodes : int, optional
-        Episodes of each run, instead.
+        Episodes of each run, instead; in environments 1,000 if not given.
     seeds, seed : int
         How many runs each learner has, and the first seed.
     workers : int, optional
@@ -236,7 +244,7 @@ def compare(
 
     Returns
     -------
-    Comparison
+    Comparison, or PlayedComparison of an environment
         Interrupted by Ctrl-C, with the runs that had begun.
 
     Examples
@@ -248,7 +256,13 @@ def compare(
     """
     if episodes is not None and seconds is not None:
         raise TacitError("episodes and seconds are both given; give one of them")
-    tables = _tables(make_game(game) if isinstance(game, GameSpec) else game)
+    there = make_game(game) if isinstance(game, GameSpec) else game
+    if isinstance(there, NamedEnvironment) or (is_environment(there) and read_table(there) is None):
+        if seconds is not None or out is not None:
+            raise TacitError("seconds and out are for games with tables; an environment is compared by episodes")
+        specs = _learner_specs(learners, None)
+        return compare_by_play(there, specs, episodes=episodes, seeds=seeds, seed=seed, progress=progress)
+    tables = _tables(there)
     named = game if isinstance(game, GameSpec) else GameSpec(tables.name or type(tables).__name__, game=tables)
     specs = _learner_specs(learners, tables.name)
     if episodes is None:
