@@ -238,6 +238,8 @@ class Exploitation:
     halving : int
         About how many `episodes` would make the interval of the largest gain half as wide; `plays` where these were
         given.
+    counted : {"episodes", "plays"}
+        What `halving` counts.
     training : tuple of N str
         Whether the gain was still "rising" over the second half of an agent's training, or "flat"; "" where nobody
         knows: of agents that were not asked for, and of a trainer of yours.
