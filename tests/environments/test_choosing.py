@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.environments.measuring import is_better
+from tacit.environments.choosing import Training, is_better, suggest_bins
 
 SPAN = 4.0
 
@@ -68,18 +68,76 @@ class Seeds:
         return 0, float(self.coin.random() < 0.4 + 0.2 * actions[0]), True
 
 
+@pytest.fixture(scope="module")
+def idle() -> tacit.Run:
+    """A run in which no action changes anything."""
+    return tacit.learn(Idle(), episodes=400)
+
+
+class Idle:
+    """Two agents are paid at random, whatever they do; both see nine numbers that mean nothing."""
+
+    agents, actions, horizon, reward_range = 2, 3, 4, (0, 1)  # so nothing is scouted
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def reset(self, seed: int | None = None) -> tuple[int, ...]:
+        self.rng = np.random.default_rng(seed)
+        return tuple(self.rng.integers(2, size=9).tolist())
+
+    def step(self, actions: list[int]) -> tuple[tuple[int, ...], list[float], bool]:
+        self.steps += 1
+        return tuple(self.rng.integers(2, size=9).tolist()), self.rng.random(2).tolist(), False
+
+
+def test_a_run_that_learned_nothing_says_so(idle: tacit.Run):
+    assert any("to be better than random play" in note or "not better" in note for note in idle.notes)
+    assert idle.advice[0].kind == "random"
+    assert "too rarely" in idle.advice[0].text
+    assert idle.returns is not None
+    for mean, low, high in idle.returns.values():
+        assert low <= 2.0 <= high  # four steps of 1/2
+        assert low <= mean <= high
+
+
+def test_at_most_a_fifth_of_the_steps_is_played_beyond_training():
+    env = Idle()
+    tacit.learn(env, episodes=400)
+    assert 1600 + 160 <= env.steps <= 1600 * 6 // 5
+
+
+def test_where_rewards_cancel_out_the_average_is_returned():
+    run = tacit.learn(tacit.to_pettingzoo(tacit.make("matching-pennies")), episodes=600)
+    assert run.chosen == "recent"
+    assert not run.advice
+
+
+def test_responses_that_still_gain_show_nothing():
+    weak, strong = episodes(0.05, 0.0), episodes(0.9, 0.0)
+    assert is_better(weak, strong, span=SPAN)
+    assert not is_better(weak, strong, span=SPAN, settled=False)
+
+
+def test_bins_are_suggested_for_this_number_of_dimensions(idle: tacit.Run):
+    training = Training(steps=50_000, early=np.zeros((1, 2)), states=40_000, numbers=4)
+    assert "Bins(6), 6 bins for each of 4 numbers" in suggest_bins(training, idle)
+    assert "at most 10 of 84 numbers" in suggest_bins(training._replace(numbers=84), idle)
+
+
 def test_each_purpose_plays_episodes_of_its_own():
     env = Seeds()
     run = tacit.learn(env, "adaptive-v-cce", episodes=1000)
     learning = set(env.seeds[:1000])
     choosing = set(env.seeds[1000:])
-    assert any("further episodes" in note for note in run.notes)
+    assert run.returns is not None
+    assert len(env.seeds) <= 1200
     env.seeds = []
     tacit.evaluate(env, run.policy, episodes=300)
     tacit.exploit(env, run.policy, episodes=300)
     measuring = set(env.seeds)
     assert len(learning) > 990
-    assert len(choosing) > 100
+    assert len(choosing) > 60
     assert not learning & choosing
     assert not learning & measuring
     assert not choosing & measuring

@@ -33,14 +33,13 @@ def run() -> tacit.Run:
 
 
 def test_the_answer_is_the_best_by_play(run: tacit.Run):
-    told = next(note for note in run.notes if "further episodes" in note)
-    assert told.startswith(f"'{run.chosen}' is returned, by 1,000 further episodes")
+    assert any(note.startswith(f"'{run.chosen}' is returned") for note in run.notes)
     gaps = {name: tacit.exploit(run.game, one.policy, episodes=1000).gap for name, one in run.candidates.items()}
     assert run.chosen != "last"
     assert gaps[run.chosen] < 0.5 * gaps["last"]
     assert any("no bound" in note for note in run.warnings)
     with pytest.warns(UserWarning, match="saw different"):
-        few = tacit.learn(Pennies(), "adaptive-v-cce", episodes=100)
+        few = tacit.learn(Pennies(), "adaptive-v-cce", episodes=90)
     assert few.chosen == "average"  # as in the theory: nothing was measured that speaks for another
     assert any("too few episodes to compare average, recent, last" in note for note in few.notes)
 

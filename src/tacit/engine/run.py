@@ -432,6 +432,11 @@ class Run:
         Of play that never resets, whose `episodes` are periods: the state that it ended in.
     visits : int array [S] or None
         Of play that never resets: how many periods it was in each state.
+    returns : dict or None
+        In an environment: mean return over agents and both ends of its 95 % interval, of the returned "policy" and of
+        "random" play on fresh episodes, and of the "first tenth" of training.
+    causes : tuple of Advice
+        In an environment: why the returned policy is no better than random play, where it is not.
 
     Examples
     --------
@@ -460,6 +465,8 @@ class Run:
     planned: int | None = None
     place: int | None = None
     visits: IntArray | None = None
+    returns: Mapping[str, tuple[float, float, float]] | None = None
+    causes: tuple[Advice, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "candidates", Candidates(self.candidates))
@@ -646,8 +653,8 @@ class Run:
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
         """What is wrong with the result, if anything is, and what to try."""
-        if self.gaps.source == "none":
-            return ()
+        if self.causes or self.gaps.source == "none":
+            return self.causes
         uniform = self.uniform_gap if self.gaps.source in ("exact", "certificate") else None
         informative, most = self.gaps.informative, self.gaps.most
         instead = "; ".join(filter(None, [recommend(self.game, self.learner), _suggest(self.learner, self.gaps.kind)]))
@@ -695,6 +702,9 @@ class Run:
             facts["values"] = conclusion.values_fact(exact, number(welfare), self.optimum)
         else:
             facts["reward"] = conclusion.reward_fact(self.reward.tolist())
+        if self.returns is not None:
+            means = [f"{mean:.4g} ({low:.4g} to {high:.4g})" for mean, low, high in self.returns.values()]
+            facts["return"] = f"{means[0]}, random play {means[1]}, first tenth of training {means[2]}"
         kind = conclusion.policy_kind(self.candidates[self.chosen]._policy)
         facts["policy"] = conclusion.policy_fact([kind], [self.chosen])
         sources = [one.gaps.source for one in self.candidates.values() if one.gaps.source != "none"]

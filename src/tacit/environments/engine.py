@@ -31,6 +31,7 @@ from tacit.engine.recorded import Record
 from tacit.engine.run import Candidate, Gaps, Run
 from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
 from tacit.environments.adapters import Environment, WrappedEnv, environment, floats, name_of, stand_in
+from tacit.environments.choosing import Training, conclude
 from tacit.environments.encoding import SCOUTED, fit, scouts, see_nothing
 from tacit.environments.episodes import (
     TOLD,
@@ -49,7 +50,6 @@ from tacit.environments.episodes import (
     stored_bounds,
 )
 from tacit.environments.external import policy_of
-from tacit.environments.measuring import choose_by_play
 from tacit.environments.networks import join
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
 from tacit.games.protocol import Game
@@ -76,6 +76,9 @@ OFTEN, RARELY = 10, 2
 FEWER = "encode= makes fewer states (rounds, bins, leaves out), keep=False leaves out the record"
 #: Copies of the answer's table that are made at the end, and bytes that are left for all else.
 ANSWERS, SPARE = 3, 1 << 27
+
+#: Episodes at the beginning whose returns are kept.
+EARLY = 10_000
 
 #: A state's number, where memory is made for what is met.
 UNLIMITED = 2**31
@@ -125,7 +128,8 @@ class EnvironmentEngine(Engine):
             self.team.networks = join(learner, environment, self.team.agents, steps=length, episodes=episodes)
         self._limit_states()
         self._pack_rewards: Any = struct.Struct(f"{self.game.agents}d").pack_into
-        self._episode = 0
+        self._episode = self._steps = 0
+        self._early: list[FloatArray] = []  # returns [N] of the first episodes
         self._seeding = Seeding(environment, seed) if seeding is None else seeding
         self.tells_seeding = self._said_new = False
         self._tell()
@@ -240,6 +244,7 @@ class EnvironmentEngine(Engine):
         for h in range(last + 1):
             if over is None or not all(over):
                 observations, rewards, over = environment.step(buffer.chosen.tolist())
+                self._steps += 1
                 try:
                     self._pack_rewards(buffer.rewards, 0, *rewards)  # the turn checks that they lie in the range
                 except Exception:  # some are no numbers
@@ -256,7 +261,18 @@ class EnvironmentEngine(Engine):
         self._episode += 1
         if self.visited is not None:
             self._record.clock[0] = self._episode
-        return buffer.returns.copy()
+        returns = buffer.returns.copy()
+        if len(self._early) < EARLY:
+            self._early.append(returns)
+        return returns
+
+    def summarize(self) -> Training:
+        """Return what is known of the training so far."""
+        early = np.array(self._early[: max(self._episode // 10, 1)])
+        spaces = [getattr(space, "shape", None) or () for space in self.environment.spaces]
+        return Training(
+            self._steps, early, max(self._states), max(math.prod(shape) if shape else 0 for shape in spaces)
+        )
 
     def _take_turn(
         self, turn: Callable[[int], int], h: int, observations: Sequence[Any], over: list[bool] | None
@@ -411,6 +427,8 @@ class EnvironmentEngine(Engine):
             "bounds": np.array(json.dumps(asdict(self.bounds))),
             "environment": np.array(f"{self._seeding.how} {self._seeding.dump()}"),
             "seconds": np.array(self.seconds),
+            "steps": np.array(self._steps),
+            "early": np.array(self._early).reshape(len(self._early), self.game.agents),
         }
 
     def _check_bounds(self, bounds: Bounds) -> None:
@@ -443,7 +461,7 @@ class EnvironmentEngine(Engine):
             self.record.stored[: self._episode] = arrays["stored"]
             self.record.visited[: self._episode] = arrays["visited"][:, :, 0]
             self.record.clock[0] = self._episode
-        self.seconds = float(arrays["seconds"])
+        self.seconds, self._steps, self._early = float(arrays["seconds"]), int(arrays["steps"]), [*arrays["early"]]
         self.bounds = bounds
         self.team.buffer.reward_range[:] = self.bounds.reward_range
         if self._own_game is not None:
@@ -523,8 +541,9 @@ def learn_in_environment(
         return _return_objects(run, engine)
     if options.certify is False or run.ended == "memory":
         return run
+    training = engine.summarize()
     del engine, output  # what was learned takes more memory than the policy
-    compared = choose_by_play(run)
+    compared = conclude(run, training, watch)
     for note in compared.notes[len(run.notes) :]:
         watch(Noted(note))
     return compared

@@ -17,15 +17,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.core import check, streams
-from tacit.core.errors import TacitError, sentence
+from tacit.core import check
+from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.engine.run import Run
 from tacit.environments.deviators import TABLE, check_deviators, name_of, suggest_deviators, train_best
 from tacit.environments.episodes import describe_cut
 from tacit.environments.external import policy_of
@@ -537,94 +536,3 @@ def _confidence(value: object) -> float:
 
 
 # which candidate of a run is returned ---------------------------------------------------------------------------------
-
-#: Half as many episodes as in learning are played to choose a candidate, at most so many; where each candidate, and
-#: each response in training and in play, would get fewer than the least, nothing is measured.
-SHARE, MOST, LEAST = 2, 20_000, 30
-
-#: Probability of taking a candidate for better that is not.
-ERROR = 0.05
-
-
-def choose_by_play(run: Run) -> Run:
-    """Choose the returned policy of a run by play, where no bound does.
-
-    The average over all episodes is returned, as in the theory, unless another candidate is shown to be better. One of
-    the others is picked in a third of the episodes. In the rest, it and the average meet the same chance. Neither
-    learning nor a later `evaluate` or `exploit` plays any of these episodes.
-    """
-    candidates = {name: one.policy for name, one in run.candidates.items() if one._policy is not None}
-    proven = run.gaps.source == "model-free" and run.gaps.informative
-    if len(candidates) < 2 or proven:
-        return run
-    first = "average" if "average" in candidates else run.chosen
-    if run.gaps.source == "none":  # nothing else chose among them
-        run = replace(run, chosen=first)
-    if run.interrupted:
-        return run
-    others = [name for name in candidates if name != first]
-    budget, each = min(run.episodes // SHARE, MOST), 2 * run.game.agents + 1
-    few = budget // (3 * len(others) * each) if len(others) > 1 else 0
-    many = (budget - few * len(others) * each) // (2 * each)
-    if many < LEAST:
-        note = f"too few episodes to compare {', '.join(candidates)} by play; {run.chosen!r} is returned"
-        return run if run.gaps.source != "none" else replace(run, notes=(*run.notes, note))
-    pick_seed, seed = streams.seeds(run.seed, streams.CHOICE, range(2)).tolist()
-
-    def measure(names: Sequence[str], plays: int, seed: int) -> dict[str, Gains]:
-        measured = {}
-        for name in names:
-            measured[name] = train_and_play(run.game, candidates[name], None, episodes=plays, plays=plays, seed=seed)
-            measured[name].ends.include(*run.game.reward_range)  # met in learning
-        return measured
-
-    try:
-        picked = others[0]
-        if few:
-            measured = measure(others, max(few, 2), pick_seed)
-            picked = min(others, key=lambda name: measured[name].gained.mean(axis=0).max())
-            values = {name: measured[name].baseline.returns.mean(axis=0) for name in others}
-            picked = next((name for name in others if (values[name] > values[picked]).all()), picked)
-        measured = measure([first, picked], many, seed)
-    except (TacitError, KeyboardInterrupt) as error:
-        note = f"candidates could not be compared by play ({sentence(error)}); {run.chosen!r} is returned"
-        return replace(run, notes=(*run.notes, note))
-    ranges = [one.ends.range for one in measured.values()]
-    span = max(most for _, most in ranges) - min(least for least, _ in ranges)
-    better = is_better(*((one.baseline.returns, one.gained) for one in (measured[picked], measured[first])), span=span)
-    chosen = picked if better else first
-    gains = ", ".join(f"{one.gained.mean(axis=0).max():.3g} from {name!r}" for name, one in measured.items())
-    why = "is shown to be better (95 % confidence)" if better else "is not shown to be better (95 % confidence)"
-    note = (
-        f"{chosen!r} is returned, by {(few * len(others) + 2 * many) * each:,} further episodes: trained best "
-        f"responses gain {gains}, and {picked!r} {why}"
-    )
-    return replace(run, chosen=chosen, notes=(*run.notes, note))
-
-
-def is_better(
-    one: tuple[FloatArray, FloatArray], other: tuple[FloatArray, FloatArray], *, span: float, error: float = ERROR
-) -> bool:
-    """Return whether one candidate is shown to be better than another.
-
-    Each comes with its returns and the gains against it [plays, N].
-
-    It is if the largest gain against it is smaller, or if it is worth more to every agent and the gain is not shown to
-    be larger. Differences are taken episode by episode, which share their chance; returns lie within a `span`.
-    """
-    (returns, gained), (returns_before, gained_before) = one, other
-    worth_more = all(_is_positive(gain, error / 2, span) for gain in (returns - returns_before).T)
-    if _is_smaller(gained, gained_before, error / 2, span):
-        return True
-    return worth_more and not _is_smaller(gained_before, gained, error / 2, span)
-
-
-def _is_smaller(gained: FloatArray, other: FloatArray, error: float, span: float) -> bool:
-    """Return whether the largest mean of the columns of `gained` is shown to be below that of `other`."""
-    largest = other[:, other.mean(axis=0).argmax()]  # any column might have been it
-    return all(_is_positive(largest - gain, error / other.shape[1], 2 * span) for gain in gained.T)
-
-
-def _is_positive(samples: FloatArray, error: float, span: float) -> bool:
-    """Return whether the mean of samples in [−span, span] is shown to be above 0."""
-    return bool(np.any(samples)) and lower(samples, error, -span, span) > 0

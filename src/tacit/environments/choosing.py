@@ -1,0 +1,280 @@
+"""How a run in an environment ends: which candidate is returned, and what it is worth beside random play.
+
+Everything is measured on fresh episodes, which neither learning nor a later `evaluate` or `exploit` plays, with at most
+a fifth as many steps as training. Candidates are compared by returns and by trained responses, each of which is played
+against every candidate; intervals are those of `measuring.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core import streams
+from tacit.core.errors import TacitError, sentence
+from tacit.core.types import FloatArray
+from tacit.engine.events import Noted, Watcher
+from tacit.engine.run import Advice, Run
+from tacit.environments.deviators import suggest_deviators, train_best
+from tacit.environments.measuring import Ends, interval, lower, with_interval
+from tacit.environments.play import arena_of, finite_returns, play
+from tacit.policies import MarkovPolicy
+
+#: One step is played for so many of training; fewer episodes of a policy than the least say nothing, more than the most
+#: are not needed; a response is trained in so many episodes at least.
+SHARE, LEAST, MOST, TRAIN = 5, 10, 2_000, 30
+
+#: Probability of taking a candidate for better that is not.
+ERROR = 0.05
+
+#: Tries of an action in a state below which tables learn little.
+RARELY = 10
+
+
+class Training(NamedTuple):
+    """What the engine knows of the training that has ended."""
+
+    steps: int  # that the environment made
+    early: FloatArray  # [episodes, N]  returns of the first tenth
+    states: int  # of the agent that has met most
+    numbers: int  # in an observation; 0 where it is none of numbers
+
+
+def conclude(run: Run, training: Training, watch: Watcher) -> Run:
+    """Choose the returned policy by play where no bound does, and say what it is worth."""
+    candidates = {name: one.policy for name, one in run.candidates.items() if one._policy is not None}
+    first = "average" if "average" in candidates else run.chosen
+    if run.gaps.source == "none" and candidates:  # nothing else chose among them
+        run = replace(run, chosen=first)
+    if run.interrupted or not candidates:
+        return run
+    proven = run.gaps.source == "model-free" and run.gaps.informative
+    contest = {run.chosen: candidates[run.chosen]} if proven else candidates
+    budget = training.steps // (SHARE * run.game.horizon)
+    respond = share_out(budget // 2, len(contest), run.game.agents)
+    plays = min((budget - (budget // 2 if respond else 0)) // (len(contest) + 2), MOST)
+    if plays < LEAST:
+        note = f"too few episodes to compare {', '.join(contest)} by play; {run.chosen!r} is returned"
+        return replace(run, notes=(*run.notes, note)) if len(contest) > 1 else run
+    watch(Noted(f"playing up to {budget:,} further episodes to measure what was learned"))
+    seeds = streams.seeds(run.seed, streams.CHOICE, range(2)).tolist()
+    try:
+        table = Table(run, contest, seeds[0], plays)
+        if len(contest) > 1:
+            if respond is not None:
+                table.respond(*respond)
+            run = table.choose(run)
+        return _measure(run, table, training, candidates[run.chosen], seeds[1], plays)
+    except (TacitError, KeyboardInterrupt) as error:
+        note = f"candidates could not be compared by play ({sentence(error)}); {run.chosen!r} is returned"
+        return replace(run, notes=(*run.notes, note))
+
+
+def share_out(budget: int, candidates: int, agents: int) -> tuple[int, int] | None:
+    """Return the episodes that train each response, and those that play it; None where they are too few."""
+    each = budget // (candidates * agents)
+    train = 3 * each // 5
+    plays = min((each - train) // (candidates + 2), MOST)
+    return (train, plays) if candidates > 1 and train // 3 >= TRAIN and plays >= LEAST else None
+
+
+class Table:
+    """Candidates, their returns by the same chance, and what trained responses gain from each."""
+
+    def __init__(self, run: Run, candidates: Mapping[str, Any], seed: int, plays: int) -> None:
+        self.game, self.candidates, self.seed = run.game, candidates, seed
+        self.arenas = {name: arena_of(run.game, policy, counts=True) for name, policy in candidates.items()}
+        self.ends = Ends(next(iter(self.arenas.values())), None)
+        self.ends.include(*run.game.reward_range)  # met in learning
+        self.episodes = 0
+        self.returns = {name: self.play(name, plays) for name in candidates} if len(candidates) > 1 else {}
+        self.gains: dict[str, FloatArray] = {}  # [plays, responses]
+        self.settled = False  # whether no response gained more for longer training
+
+    def play(self, name: str, episodes: int, *, seed: int | None = None, deviation: Any = None) -> FloatArray:
+        """Return the agents' returns [episodes, N] of a candidate, or of a response to it."""
+        seed = self.seed if seed is None else seed
+        played = play(self.arenas[name], self.candidates[name], episodes=episodes, seed=seed, deviation=deviation)
+        self.ends.meet(played)
+        self.episodes += episodes
+        return finite_returns("the game", played)
+
+    @property
+    def span(self) -> float:
+        """How far two returns can be apart."""
+        low, high = self.ends.range
+        return high - low
+
+    def respond(self, train: int, plays: int) -> None:
+        """Train a response of each agent to each candidate, for a time and for twice as long; play all against all."""
+        names, agents = list(self.candidates), self.game.agents
+        base = {name: self.play(name, plays) for name in names}
+        columns: dict[str, list[FloatArray]] = {name: [] for name in names}
+        self.settled = True
+        for name in names:
+            arena, policy = self.arenas[name], self.candidates[name]
+            deviators = suggest_deviators(arena, policy, train, self.seed)
+            for i in range(agents):
+                trained = [
+                    train_best(arena, policy, i, deviators, part, self.seed)[0] for part in (train // 3, 2 * train // 3)
+                ]
+                self.episodes += train
+                short, long = (self.play(name, plays, deviation=one)[:, i] - base[name][:, i] for one in trained)
+                self.settled &= bool(long.mean() <= max(short.mean(), 0.0))
+                best = trained[int(long.mean() > short.mean())]
+                for other in names:
+                    gain = max(short, long, key=np.mean) if other == name else None
+                    if gain is None:
+                        gain = self.play(other, plays, deviation=best)[:, i] - base[other][:, i]
+                    columns[other].append(gain)
+        self.gains = {name: np.stack(columns[name], axis=1) for name in names}
+
+    def choose(self, run: Run) -> Run:
+        """Return the run with the candidate that is shown to be better, or with the one for its kind of game."""
+        names, notes = list(self.candidates), []
+        first = run.chosen
+        if "recent" in names and "average" not in names and self.mixes(first):
+            first = "recent"
+            notes.append("no deterministic policy is stable here, so the average is preferred")
+        nothing = {name: np.zeros((1, 1)) for name in names}
+        gains = self.gains or nothing
+        better = [
+            name
+            for name in names
+            if name != first
+            and is_better(
+                (self.returns[name], gains[name]), (self.returns[first], gains[first]), span=self.span,
+                settled=self.settled,
+            )
+        ]  # fmt: skip
+        chosen = max(better, key=lambda name: float(self.returns[name].mean()), default=first)
+        means = ", ".join(f"{self.returns[name].mean():.4g} of {name!r}" for name in names)
+        shown = "shown to be better (95 % confidence)" if better else "no other is shown to be better"
+        notes.append(f"{chosen!r} is returned, {shown}: mean returns {means}")
+        if self.gains:
+            gained = ", ".join(f"{self.gains[name].mean(axis=0).max():.3g} from {name!r}" for name in names)
+            flat = "" if self.settled else ", still rising with their training"
+            notes[-1] += f"; trained responses gain {gained}{flat}"
+        return replace(run, chosen=chosen, notes=(*run.notes, *notes))
+
+    def mixes(self, last: str) -> bool:
+        """Return whether rewards cancel out, or a response to the last iterate is shown to gain more than to others."""
+        if self.constant_sum:
+            return True
+        if last not in self.gains:
+            return False
+        top = self.gains[last][:, self.gains[last].mean(axis=0).argmax()]
+        rest = max(float(self.gains[name].mean(axis=0).max()) for name in self.gains if name != last)
+        return lower(top - rest, ERROR / self.gains[last].shape[1], -2 * self.span, 2 * self.span) > 0
+
+    @property
+    def constant_sum(self) -> bool:
+        """Whether what one agent gains the others lose, in all that was played."""
+        total = np.concatenate([one.sum(axis=1) for one in self.returns.values()])
+        apart = np.concatenate(list(self.returns.values()))
+        return bool(apart.shape[1] > 1 and np.ptp(total) <= 1e-9 * max(np.ptp(apart), 1e-300) < np.ptp(apart))
+
+
+def is_better(
+    one: tuple[FloatArray, FloatArray],
+    other: tuple[FloatArray, FloatArray],
+    *,
+    span: float,
+    error: float = ERROR,
+    settled: bool = True,
+) -> bool:
+    """Return whether one candidate is shown to be better than another.
+
+    Each comes with its returns [plays, N] and the gains of responses from it [plays, responses].
+
+    It is if it is worth more to every agent and the largest gain is not shown to be larger, or if that gain is smaller,
+    by responses that no longer gain with training. Differences are taken episode by episode, which share their chance;
+    returns lie within a `span`.
+    """
+    (returns, gained), (returns_before, gained_before) = one, other
+    worth_more = all(_is_positive(gain, error / 2, span) for gain in (returns - returns_before).T)
+    if settled and _is_smaller(gained, gained_before, error / 2, span):
+        return True
+    return worth_more and not _is_smaller(gained_before, gained, error / 2, span)
+
+
+def _is_smaller(gained: FloatArray, other: FloatArray, error: float, span: float) -> bool:
+    """Return whether the largest mean of the columns of `gained` is shown to be below that of `other`."""
+    largest = other[:, other.mean(axis=0).argmax()]  # any column might have been it
+    return all(_is_positive(largest - gain, error / other.shape[1], 2 * span) for gain in gained.T)
+
+
+def _is_positive(samples: FloatArray, error: float, span: float) -> bool:
+    """Return whether the mean of samples in [−span, span] is shown to be above 0."""
+    return bool(np.any(samples)) and lower(samples, error, -span, span) > 0
+
+
+def _measure(run: Run, table: Table, training: Training, policy: Any, seed: int, plays: int) -> Run:
+    """Return the run with the returns of its policy, of random play and of early training, and advice."""
+    uniform = MarkovPolicy.uniform(run.game)
+    uniform.observations = run.last.observations
+    table.candidates = {"policy": policy, "random": uniform}
+    table.arenas = {name: arena_of(run.game, one) for name, one in table.candidates.items()}
+    learned, random = (table.play(name, plays, seed=seed) for name in ("policy", "random"))
+    low, high = table.ends.range
+    returns = {}
+    for name, samples in {"policy": learned, "random": random, "first tenth": training.early}.items():
+        mean = samples.mean(axis=1, keepdims=True)
+        ends = interval(np.clip(mean, low, high), 1 - ERROR, low, high)
+        returns[name] = (float(mean.mean()), float(ends[0][0]), float(ends[1][0]))
+    difference = (learned - random).mean(axis=1)
+    words = [with_interval(*returns[name]) for name in returns]
+    note = (
+        f"mean return over agents {words[0]}, random play {words[1]}, first tenth of training {words[2]} "
+        f"(95 %, {plays:,} fresh episodes each; {table.episodes:,} in all beyond training)"
+    )
+    advice: tuple[Advice, ...] = ()
+    table.returns = {"policy": learned, "random": random}
+    if not _is_positive(difference, ERROR, table.span) and not table.constant_sum:
+        verdict = "not better than random play" if difference.mean() <= 0 else "not shown to be better than random play"
+        note += f": {verdict}"
+        advice = tuple(Advice("random", f"{verdict}: {cause}") for cause in find_causes(run, training, returns))
+    return replace(run, returns=returns, causes=advice, notes=(*run.notes, note))
+
+
+def find_causes(run: Run, training: Training, returns: Mapping[str, tuple[float, float, float]]) -> list[str]:
+    """Return in words why a run may have learned nothing, and what to do about it."""
+    low, high = run.game.reward_range
+    if low == high:
+        return [f"all rewards were {low:g}, so there is nothing to learn"]
+    causes = []
+    tried = training.steps / (training.states * max(run.game.actions))
+    if tried < RARELY:
+        causes.append(
+            f"an action was tried {tried:.2g} times in a state, too rarely for tables; play "
+            f"{_round(run.episodes * RARELY / tried):,} episodes, or show less: {suggest_bins(training, run)}"
+        )
+    if run.params.get("steps", "") is None:
+        causes.append("each step has a table of its own; steps='shared' learns from all steps of a state together")
+    if float(np.mean(run.reward)) > returns["policy"][2]:
+        causes.append("the returned policy plays worse than training did; try another of run.candidates")
+    return causes or ["play more episodes, or try 'q-independent' or 'pg-adaptive' with steps='shared'"]
+
+
+def suggest_bins(training: Training, run: Run) -> str:
+    """Return what to give as `encode` for observations of so many numbers."""
+    states = max(training.steps // (RARELY * max(run.game.actions)), 2)
+    if training.numbers == 0:
+        return "an encode= of your own that makes fewer states"
+    bins = int(states ** (1 / training.numbers) + 1e-9)
+    if bins >= 2:
+        return f"encode=tacit.Bins({bins}), {bins} bins for each of {training.numbers} numbers"
+    few = int(np.log2(states))
+    return (
+        f"encode=tacit.Bins([2, 1, …]) with 2 bins for at most {few} of {training.numbers} numbers and 1 for the "
+        f"others, which leaves them out, or a function of yours that keeps what matters"
+    )
+
+
+def _round(value: float) -> int:
+    """Return a number to one digit, upwards."""
+    unit = 10 ** int(np.log10(value))
+    return int(-(-value // unit) * unit)
