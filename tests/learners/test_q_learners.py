@@ -133,7 +133,7 @@ def test_every_step_is_the_transcription_s(case: str, kind: str):
     state = REGISTRY.make(name, **params).init(world)
     agents = [transcribe(A, kind) for A in ACTIONS]
     out, s = np.zeros(4), 0
-    for k in range(900):
+    for k in range(400):
         h, s_next = k % world.horizon, int(rng.integers(STATES))
         for i, agent in enumerate(agents):
             u, r = rng.random(), float(rng.choice([-1.0, 0.0, 0.5, 2.0]))
@@ -182,9 +182,9 @@ def zero_sum(**length: Any) -> tacit.TabularGame:
     ("params", "budget", "length"),
     [
         ({}, {"episodes": 20_000}, {"horizon": 3}),
-        ({}, {"periods": 60_000}, {"discount": 0.8}),
+        pytest.param({}, {"periods": 60_000}, {"discount": 0.8}, marks=pytest.mark.slow),
         ({"rule": "inner-loop"}, {"episodes": 20_000}, {"horizon": 3}),
-        ({"rule": "inner-loop"}, {"periods": 60_000}, {"discount": 0.8}),
+        pytest.param({"rule": "inner-loop"}, {"periods": 60_000}, {"discount": 0.8}, marks=pytest.mark.slow),
         ({"rule": "slow-policy"}, {"episodes": 20_000}, {"horizon": 3}),
     ],
 )
@@ -219,6 +219,7 @@ def test_agents_in_an_environment_do_the_same(name: str):
         np.testing.assert_array_equal(mine, yours)
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_policies_stand_still_within_a_phase():
     engine = FusedEngine(tacit.make("good-state", horizon=3), REGISTRY.make("q-phases", phase=50), episodes=1, seed=3)
     policies = []
@@ -264,6 +265,7 @@ def test_a_zero_sum_learner_is_refused_elsewhere(monkeypatch: pytest.MonkeyPatch
             check_suits("it", QIndependent(), game)
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_the_theory_s_constants_are_the_source_s():
     run = tacit.learn(tacit.make("chicken"), "wolf-phc", episodes=10, preset="theory", win=1e-5)
     assert (run.params["step"], run.params["win"], run.params["lose"]) == (0.01, 1e-5, 1e-4)
