@@ -93,6 +93,8 @@ def test_the_theorem_s_step_and_horizon():
     game = tacit.make("good-state", discount=0.9)
     run = tacit.learn(game, "ogda", episodes=2, preset="theory")
     assert run.params["eta"] == pytest.approx(1e-4 * np.sqrt(0.1**5 / game.states))
+    step = tacit.learn(game, "pg-q", episodes=2, preset="theory").params["eta"]  # [Ding et al. 2022, Thm. 1]
+    assert step == pytest.approx(0.1**4 / (8 * game.states**3 * 2 * 2) / np.ptp(game.reward_range))
     state = REGISTRY.make("ogda", eta="theory", gradient="sampled").init(WORLDS["horizon"])
     assert state.effective_horizon == 2 * HORIZON
 
@@ -162,7 +164,7 @@ def test_the_slow_agent_descends_on_its_best_response():
         ("ogda", {"eta": -1}, "eta is -1"),
         ("ogda", {"batch": 0}, "batch"),
         ("ogda", {"steps": "shared"}, "for sampled gradients"),
-        ("pg-q", {"eta": "theory"}, "eta is 'theory'"),
+        ("pg-q", {"eta": "theory", "gradient": "sampled"}, "eta is 'theory'"),
         ("pg-q", {"gradient": "guessed"}, "gradient"),
     ],
 )

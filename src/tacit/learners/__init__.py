@@ -201,6 +201,7 @@ PAPER: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 #: What the sources of other learners print, for any game: `preset="theory"` takes it; defaults are practical.
 THEORY: Mapping[str, Mapping[str, Any]] = {
     "ogda": {"eta": "theory"},
+    "pg-q": {"eta": "theory"},
     "nash-vi": {"bonus": 1.0, "correction": 1.0},
     "q-phases": {"exploration": 0.1, "inertia": 0.5, "tolerance": 0.0, "power": 0.751},
     "q-smoothed": {"rule": "slow-policy", "fast": 0.5, "slow": 1.0, "temperature": 1e-6},
