@@ -254,6 +254,16 @@ def test_a_terminal_without_unicode_is_no_error():
 
 
 def test_agents_with_values_of_their_own_have_them_printed(capsys: pytest.CaptureFixture[str]):
-    assert main(["run", "matching-pennies", "npg", "--episodes", "20"]) == 0
-    (line,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith("  values")]
-    assert "welfare 0" in line
+    line = ["battle-of-the-sexes", "stage-v-cce", "--episodes", "200"]
+    assert main(["run", *line, "--json"]) == 0
+    each = json.loads(capsys.readouterr().out)["value"]
+    assert each[0] != each[1]
+    assert main(["run", *line]) == 0
+    assert f"  values     {each[0]:.4g}, {each[1]:.4g}   welfare" in capsys.readouterr().out
+    assert main(["run", "matrix-team", "stage-v-cce", "--episodes", "2e2"]) == 0
+    assert " each   welfare" in capsys.readouterr().out
+
+
+def test_learning_is_called_run(capsys: pytest.CaptureFixture[str]):
+    assert main(["learn", "chicken"]) == 2
+    assert "did you mean 'run'?" in capsys.readouterr().err

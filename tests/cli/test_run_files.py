@@ -142,7 +142,7 @@ def test_the_legend_says_what_the_band_is_and_of_how_many_seeds(place: Path):
     colors = [[line.get_color() for line in ax.lines] for ax in figure.axes]
     both = colors[0]
     assert len(set(both)) == 2
-    assert colors == [both, both[:1], both[1:]] * 2  # reward; bounds on the cce gap; exact nash gaps
+    assert colors == [both, both] * 2  # reward; bounds on the cce gap and exact nash gaps
 
 
 def test_plot_of_one_run_beside_it(place: Path):

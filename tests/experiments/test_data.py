@@ -186,7 +186,8 @@ def test_a_mean_lies_in_its_interval_as_printed(results: tacit.Results):
 
 
 def test_short_reprs(results: tacit.Results):
-    assert repr(results) == "Results(9 runs: 1 game × 3 learners)"
+    assert repr(results).startswith("Results(9 runs: 1 game × 3 learners)\n\n")
+    assert str(results.table()) in repr(results)
     assert len(repr(results.outcomes[0])) < 150
     assert len(repr(results.groups[0])) < 100
 

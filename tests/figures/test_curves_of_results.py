@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 import tacit
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results
+from tacit.figures.curves import gap_axis
 
 
 @pytest.fixture(scope="module")
@@ -22,16 +23,14 @@ def axes_of(count: int):
     return Figure().subplots(1, count, squeeze=False)[0]
 
 
-def test_one_axis_holds_one_kind_of_gap(results):
+def test_one_axis_holds_the_same_quantity(results):
     others = [one for one in results.outcomes if one.label != "stage-v-cce"]
     axes = Results([*with_source(results, "stage-v-cce", "certificate"), *others], [], False).plot()
     assert [ax.get_ylabel() for ax in axes[0]] == [
         "reward in an episode",
-        "cce gap, max over agents",
-        "nash gap, max over agents",
+        "cce gap, max over agents",  # of a product policy, the nash gap
     ]
     assert [text.get_text() for text in axes[0, 1].get_legend().get_texts()] == ["stage-v-cce (bound)"]
-    assert axes[0, 2].get_legend() is None
     (below,) = axes[0, 0].figure.legends
     assert [text.get_text() for text in below.get_texts()] == ["stage-v-cce (2 seeds)", "pg-exact (2 seeds)"]
 
@@ -75,7 +74,7 @@ def test_legends_do_not_push_axes_apart(results):
 
 
 def test_axes_are_taken_and_returned(results):
-    given = axes_of(3)
+    given = axes_of(2)
     drawn = results.plot(ax=given, title="mine", scale="linear", band="none")
     assert drawn[0, 1] is given[1]
     assert given[1].get_title() == "mine"
@@ -84,5 +83,25 @@ def test_axes_are_taken_and_returned(results):
     assert len(by_agent[0, 0].lines) == 4
     with pytest.raises(tacit.TacitError, match="reward_7"):
         results.plot(columns=["reward"], agents=[7])
-    with pytest.raises(tacit.TacitError, match=r"1 game \(prisoners-dilemma\).*3 panels \(reward, cce gap, nash gap\)"):
-        results.plot(ax=axes_of(2))
+    with pytest.raises(tacit.TacitError, match=r"1 game \(prisoners-dilemma\).*2 panels \(reward, cce gap\)"):
+        results.plot(ax=axes_of(3))
+
+
+def test_a_figure_for_a_paper_has_a_columns_width_and_embeds_fonts(results, tmp_path):
+    figure = results.plot(style="paper")[0, 0].figure
+    assert figure.get_figwidth() == pytest.approx(3.35)
+    figure.savefig(tmp_path / "figure.pdf")
+    content = (tmp_path / "figure.pdf").read_bytes()
+    assert b"/Type3" not in content
+    assert b"/FontFile2" in content
+    assert results.plot(figsize=(7, 3))[0, 0].figure.get_figwidth() == 7
+
+
+@pytest.mark.parametrize(("low", "high"), [(1e-9, 10.0), (0.011, 0.09), (1e-3, 1.2), (1.0, 3.0)])
+def test_a_log_axis_has_at_most_four_ticks(low: float, high: float):
+    for least in (low, 0.0):
+        ax = Figure().subplots()
+        ax.plot([1, 2, 30], [high, low, least])
+        gap_axis(ax)
+        inside = [tick for tick in ax.get_yticks() if ax.get_ylim()[0] <= tick <= ax.get_ylim()[1]]
+        assert 1 <= len(inside) <= 4

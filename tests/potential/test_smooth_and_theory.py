@@ -166,7 +166,7 @@ def test_command_prints_the_promises(capsys: pytest.CaptureFixture[str]):
 
 
 def test_command_prints_json(capsys: pytest.CaptureFixture[str]):
-    assert main(["theory", "good-state", "--epsilon", "1", "--confidence", "0.05", "--json"]) == 0
+    assert main(["theory", "good-state", "--epsilon", "1", "--delta", "0.05", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     expected = tacit.theory(tacit.make("good-state"), epsilon=1.0, confidence=0.05)
     assert found["game"] == "good-state"

@@ -386,14 +386,14 @@ def add_theory(parser: argparse.ArgumentParser) -> None:
     )
     options.add_game(parser)
     options.add(parser, "--epsilon EPSILON", "accuracy in the game's reward units (0.1)", 0.1)
-    options.add(parser, "--confidence CONFIDENCE", "probability of failing (0.1)", 0.1)
+    options.add(parser, "--delta DELTA", "probability of failing (0.1)", 0.1)
     options.add(parser, "--json", "print one JSON document")
 
 
 def run_theory(args: argparse.Namespace) -> int:
     """Print the promises."""
     game = options.game_of(args)
-    bounds = theory(game, epsilon=args.epsilon, confidence=args.confidence)
+    bounds = theory(game, epsilon=args.epsilon, confidence=args.delta)
     if args.json:
         options.print_json({"game": args.game, **asdict(bounds)})
         return 0

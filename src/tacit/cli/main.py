@@ -92,6 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # a terminal without "×" gets "?"
     try:
         named = bool(arguments) and not arguments[0].startswith("-")
+        if named and arguments[0] in ("learn", "train"):
+            raise TacitError(f"no command {arguments[0]!r}; did you mean 'run'? `tacit run GAME` learns")
         top = parser(check.choice("command", arguments[0], COMMANDS) if named else None)
         try:
             args = top.parse_args(arguments)

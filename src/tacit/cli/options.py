@@ -55,6 +55,7 @@ def add(
         return
     metavar = {} if flags == words else {"metavar": words[-1]}
     kind = kind or (str if default is None else type(default))
+    kind = whole if kind is int else kind
     parser.add_argument(*(flags or [what.lower()]), type=kind, default=default, help=help, **metavar, **more)
 
 
@@ -153,10 +154,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             words |= {"choices": list(_AUTO)}
         else:
             kind = next(
-                (of for of in (str, float) if of.__name__ in str(one.type)), int
+                (of for of in (str, float) if of.__name__ in str(one.type)), whole
             )  # text is checked with the rest
             words |= {"metavar": one.metadata["metavar"], "type": kind}
         parser.add_argument(flag(name), **words)
+
+
+def whole(text: str) -> int:
+    """Read a whole number, also one that is written as 1e5 or 100_000.
+
+    >>> whole("1e5"), whole("250")
+    (100000, 250)
+    """
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)  # argparse reports a ValueError
+        if not number.is_integer():
+            raise ValueError from None
+        return int(number)
 
 
 _AUTO = {"auto": None, "yes": True, "no": False}

@@ -500,6 +500,8 @@ class Run:
         scale: str = "log",
         title: str | None = None,
         size: tuple[float, float] | None = None,
+        figsize: tuple[float, float] | None = None,
+        style: str = "screen",
     ) -> Any:
         """Draw the run's curve: reward and gap over episodes, or other columns of it.
 
@@ -515,14 +517,16 @@ class Run:
         scale : {"log", "linear"}
             Of gaps; a logarithmic axis is linear just above zero, so that a gap of zero is on it.
         title, size : optional
-            The title, and (width, height) in inches.
+            The title, and (width, height) in inches; matplotlib's word figsize is taken too.
+        style : {"screen", "paper"}
+            For a paper: as wide as a column, small fonts, which PDF files embed.
 
         Returns
         -------
         axes
             One for a single column, otherwise an array of them.
         """
-        look = {"scale": scale, "title": title, "size": size}
+        look = {"scale": scale, "title": title, "size": size or figsize, "style": style}
         return hooks.call("plot_run", self, ax=ax, columns=columns, agents=agents, **look)
 
     def save(self, path: str | os.PathLike[str]) -> None:

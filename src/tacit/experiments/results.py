@@ -593,12 +593,39 @@ class Results:
 
         return ranking(self.groups, by=by)
 
+    def to_latex(self, *, by: str | None = None) -> str:
+        """Return `table` for a paper: LaTeX with the package booktabs, one tabular for each game.
+
+        Parameters
+        ----------
+        by : {"gap", "reward", "value", "welfare"}, optional
+            What is ranked, as for `table`.
+        """
+        from tacit.experiments.tables import latex
+
+        return latex(self.table(by=by))
+
+    def rate(self) -> Document:
+        """Fit how fast gaps fall: the slope of log gap over log episode, with a 95 % interval over seeds.
+
+        Rows with a gap of zero are left out. A slope of −1/2 is the rate of the theorems.
+
+        Returns
+        -------
+        Document
+            `data["rates"]` has game, learner, seeds and slope (mean, std, ci95) of each group.
+        """
+        from tacit.experiments.tables import rates
+
+        return rates(self.groups)
+
     def __repr__(self) -> str:
         games = len({group.game for group in self.groups})
         learners = len({group.learner for group in self.groups})
         text = f"{count(len(self.outcomes), 'run')}: {count(games, 'game')} × {count(learners, 'learner')}"
         text += f", {len(self.failures)} failed" if self.failures else ""
-        return f"Results({text}{', interrupted' if self.interrupted else ''})"
+        line = f"Results({text}{', interrupted' if self.interrupted else ''})"
+        return f"{line}\n\n{self.table()}" if self.outcomes else line
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_() if self.outcomes else f"<pre>{self!r}</pre>"
@@ -612,8 +639,10 @@ class Results:
             A row for each game, in it one for rewards and one for each kind of gap (nash, cce, ce), in the order in
             which the learners have them; new ones of pyplot if not given. Exact gaps and bounds of one kind share an
             axis; bounds are dashed, estimates dotted.
-        size : (float, float), optional
+        size, figsize : (float, float), optional
             Width and height in inches.
+        style : {"screen", "paper"}
+            For a paper: as wide as a column, small fonts, which PDF files embed.
         columns : sequence of {"reward", "value", "gap", "l2_gap"}
         agents : sequence of int
             A line for each of these agents instead of agent 0, or the largest gap.
@@ -649,7 +678,7 @@ def group_outcomes(outcomes: Sequence[Outcome]) -> list[Group]:
         runs.setdefault(key, []).append(one)
     called = game_names([game for game, _ in games.values()])
     labelled = [(name, params) for name, (_, params) in zip(called, games.values(), strict=True)]
-    shown = dict(zip(games, distinguish(labelled), strict=True))
+    shown = dict(zip(games, _number_equal(distinguish(labelled)), strict=True))
     names = dict(zip(learners, distinguish(list(learners.values())), strict=True))
     return [Group(shown[game], names[learner], members) for (game, learner), members in runs.items()]
 
@@ -660,6 +689,20 @@ def game_names(games: Sequence[GameSpec]) -> list[str]:
     for game in games:
         names_by_label.setdefault(game.label or game.name, set()).add(game.name)
     return [game.label if game.label and len(names_by_label[game.label]) == 1 else game.name for game in games]
+
+
+def _number_equal(names: Sequence[str]) -> list[str]:
+    """Return names, those that occur more than once with their number.
+
+    >>> _number_equal(["mine", "chicken", "mine"])
+    ['mine #1', 'chicken', 'mine #2']
+    """
+    totals, numbers = Counter(names), Counter[str]()
+    numbered = []
+    for name in names:
+        numbers[name] += 1
+        numbered.append(f"{name} #{numbers[name]}" if totals[name] > 1 else name)
+    return numbered
 
 
 def distinguish(named: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tacit.core import check, files, registry
 from tacit.core.display import Cell, Document, Table, count, drop_noise, interval
 from tacit.core.errors import TacitError
-from tacit.experiments.results import Group, Outcome, game_names, gap_words, group_outcomes, summarize
+from tacit.experiments.results import Group, Outcome, gap_words, group_outcomes, summarize
 
 #: Columns of the table. `agent` is −1 where a gap is the largest of more agents than have columns of their own.
 COLUMNS = (
@@ -35,9 +35,8 @@ def tidy(outcomes: Sequence[Outcome]) -> dict[str, Column]:
     `reward` is the agent's mean return in the window that ends with the episode, `value` and `gap` are of the policy at
     that time, and `kind` and `source` say which gap it is and how sure.
     """
-    labels = {id(one): group.learner for group in group_outcomes(outcomes) for one in group.outcomes}
-    games = game_names([one.spec.game for one in outcomes])
-    pieces = [piece for one, game in zip(outcomes, games, strict=True) for piece in _pieces(one, game, labels[id(one)])]
+    groups = {id(one): group for group in group_outcomes(outcomes) for one in group.outcomes}
+    pieces = [piece for one in outcomes for piece in _pieces(one, groups[id(one)].game, groups[id(one)].learner)]
     if not pieces:
         raise TacitError("there are no runs to make a table of")
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in COLUMNS}
@@ -124,13 +123,14 @@ def ranking(groups: Sequence[Group], *, by: str | None = None) -> Document:
         table, pairs, rows = _game(game, members, order)
         parts.append(table)
         parts += [pairs] if pairs is not None else []
+        parts += [note for note in (_reversal(members),) if note]
         data.append({"game": game, "by": order, **rows})
     if len({gap_words(*group.gap_kind()) for group in groups if group.gap_kind()[0]}) > 1:
         parts.append("gaps are of different kinds; a bound may be above the gap that it bounds")
     return Document(f"{count(len(groups), 'group')} of runs", parts, {"games": data})
 
 
-def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None, dict[str, Any]]:
+def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | str | None, dict[str, Any]]:
     sign = 1 if by == "gap" else -1
     measured_groups = [group for group in groups if _numbers(group, by) is not None]
     ranked = sorted(measured_groups, key=lambda group: sign * float(np.mean(_numbers(group, by))))  # type: ignore[arg-type]
@@ -153,8 +153,11 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
         rows.append([k + 1, group.learner, len(group.outcomes), *shown, cells["kind"], None if p is None else _p(p)])
     columns = ["rank", "learner", "seeds", *_SHOWN, "kind", "p against rank 1"]
     table = Table(f"{game}: ranked by mean {by} (mean [95 % bootstrap interval] over seeds)", columns, rows, head=2)
-    pairs = None
-    if len(measured_groups) > 2:
+    pairs: Table | str | None = None
+    seeds = min((len(group.outcomes) for group in measured_groups), default=0)
+    if tests and len(tests) * 2 / math.comb(2 * seeds, seeds) >= 0.05:
+        pairs = f"{count(seeds, 'seed')}: no pair can reach p < .05"
+    elif len(measured_groups) > 2:
         lines: list[list[Cell]] = []
         for i in range(len(measured_groups)):
             row = [_p(tests[min(i, j), max(i, j)]) if i != j else "—" for j in range(len(measured_groups))]
@@ -163,6 +166,63 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
         pairs = Table(title, ["", *(str(j + 1) for j in range(len(measured_groups)))], lines)
     tested = [{"pair": [ranked[i].learner, ranked[j].learner], "p": p} for (i, j), p in tests.items()]
     return table, pairs, {"rows": data, "pairs": tested}
+
+
+def _reversal(groups: Sequence[Group]) -> str:
+    """Say where the last iterates of two learners are ranked the other way round than their returned policies."""
+    gaps: dict[str, tuple[float, float]] = {}
+    for group in groups:
+        lasts = [one.candidates["last"] for one in group.outcomes if "last" in one.candidates]
+        returned = _numbers(group, "gap")
+        if returned is not None and len(lasts) == len(returned):
+            gaps[group.learner] = float(np.mean(returned)), float(np.mean([max(last.upper) for last in lasts]))
+    for (one, (x, last_x)), (other, (y, last_y)) in itertools.combinations(gaps.items(), 2):
+        if (x - y) * (last_x - last_y) < 0:
+            before, after = (one, other) if x < y else (other, one)
+            return f"the choice of candidate decides: {before} is before {after}, by last iterates it is behind"
+    return ""
+
+
+def rates(groups: Sequence[Group]) -> Document:
+    """Fit the slope of log gap over log episode of each group; see `Results.rate`."""
+    rows: list[list[Cell]] = []
+    data = []
+    for group in groups:
+        slopes = []
+        for one in group.outcomes:
+            curve = one.curve[np.nan_to_num(one.curve["gap"]) > 0]
+            if len(curve) > 1:
+                slopes.append(float(np.polyfit(np.log(curve["episode"]), np.log(curve["gap"]), 1)[0]))
+        slope = summarize(slopes).data() if slopes else None
+        data.append({"game": group.game, "learner": group.learner, "seeds": len(slopes), "slope": slope})
+        shown = "—" if slope is None else interval(slope["mean"], *slope["ci95"])
+        rows.append([group.game, group.learner, len(slopes), shown])
+    table = Table("", ["game", "learner", "seeds", "slope [95 % interval]"], rows, head=2)
+    return Document("slope of log gap over log episode", [table], {"rates": data})
+
+
+#: What LaTeX would take for a command.
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "—": "---", "−": "$-$"}
+_LATEX |= {char: f"\\{char}" for char in "&%$#_{}"}
+
+
+def latex(document: Document) -> str:
+    """Return the tables of a document as LaTeX, with booktabs."""
+    blocks = []
+    for table in document.parts:
+        if not isinstance(table, Table):
+            blocks.append(f"% {table}")
+            continue
+        lines = [[_escape(cell) for cell in row] for row in ([*table.columns], *table.cells())]
+        head, *rows = [f"{' & '.join(line)} \\\\" for line in lines]
+        columns = "l" * len(table.columns)
+        body = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
+        blocks.append("\n".join([f"% {table.title}", f"\\begin{{tabular}}{{{columns}}}", *body, "\\end{tabular}"]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _escape(text: str) -> str:
+    return "".join(_LATEX.get(char, char) for char in text)
 
 
 def _tests(groups: list[Group], by: str) -> dict[tuple[int, int], float]:
@@ -175,7 +235,8 @@ def _tests(groups: list[Group], by: str) -> dict[tuple[int, int], float]:
         assert x is not None
         assert y is not None
         same = len(set(x) | set(y)) == 1
-        raw[i, j] = 1.0 if same else float(mannwhitneyu(x, y, alternative="two-sided").pvalue)
+        least = 2 / math.comb(len(x) + len(y), len(x))  # of an exact test; with ties scipy approximates
+        raw[i, j] = 1.0 if same else max(least, float(mannwhitneyu(x, y, alternative="two-sided").pvalue))
     largest = 0.0
     corrected: dict[tuple[int, int], float] = {}
     for k, (pair, p) in enumerate(sorted(raw.items(), key=lambda item: item[1])):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter, MaxNLocator
+from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
 from tacit.core import check
 from tacit.core.display import count
@@ -22,7 +22,7 @@ from tacit.experiments import Outcome
 from tacit.experiments.comparison import TARGET, Comparison, gap_of
 from tacit.experiments.results import Group, gap_words, summarize, sureness
 from tacit.figures import style
-from tacit.figures.style import LINES, axes_for, legend, look, name, new_axes, styled
+from tacit.figures.style import LINES, PAPER_WIDTH, axes_for, legend, look, name, new_axes, styled
 
 #: What a band can be, with what the legend says of it.
 BANDS = {
@@ -113,6 +113,20 @@ def episode_axis(ax: Any) -> None:
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
 
 
+def _few_ticks(axis: Any, low: float, high: float, *, zero: bool = False) -> None:
+    """Label at most four places of a logarithmic axis: whole decades, or 1, 2 and 5 times one where it is short."""
+    decades = 10.0 ** np.arange(np.ceil(np.log10(low) - 1e-9), np.floor(np.log10(high) + 1e-9) + 1)
+    if len(decades) < 2:
+        base = 10.0 ** np.floor(np.log10(low))
+        decades = np.array([base * factor for factor in (1, 2, 5, 10, 20, 50) if low <= base * factor <= high])
+    most = 3 if zero else 4
+    stride = -(-len(decades) // most) if len(decades) else 1
+    ticks = [*([0.0] if zero else []), *decades[::-1][::stride][::-1]]
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def gap_axis(ax: Any, *, scale: str = "log", kind: str = "") -> None:
     """Scale an axis of gaps: logarithmic, and linear just above zero, so that a gap of zero is on it.
 
@@ -133,14 +147,17 @@ def gap_axis(ax: Any, *, scale: str = "log", kind: str = "") -> None:
     xs = np.concatenate([*long, np.zeros(0)])
     if len(xs) and xs.min() > 0 and xs.max() > 20 * xs.min():
         ax.set_xscale("log")
+        _few_ticks(ax.xaxis, xs.min(), xs.max())
     least = max(float(gaps[gaps > 0].min()), _LEAST * top)
     if float(gaps.min()) >= least:  # nothing is zero
         ax.set_yscale("log")
         ax.set_ylim(least / 1.5, 1.5 * top)
+        _few_ticks(ax.yaxis, least / 1.5, 1.5 * top)
         return
     threshold = 10.0 ** np.floor(np.log10(least))
     ax.set_yscale("symlog", linthresh=threshold, linscale=0.5)
     ax.set_ylim(-0.1 * threshold, 1.5 * top)
+    _few_ticks(ax.yaxis, threshold, 1.5 * top, zero=True)
     ax.axhspan(-0.1 * threshold, threshold, color="0.5", alpha=0.08, linewidth=0)
     ax.annotate("linear to 0", (0.99, 0.02), xycoords="axes fraction", ha="right", fontsize=7, color="0.4")
 
@@ -161,14 +178,15 @@ def plot_run(
     scale: str,
     title: str | None,
     size: tuple[float, float] | None,
+    style: str = "screen",
 ) -> Any:
     """Draw columns of a run's curve; see `Run.plot`."""
     names = [name for name in run.curve.dtype.names or () if name not in ("episode", "ended")]
     shown = check.list_of("columns", columns, "names of columns") if columns is not None else _usual(run)
     for column in shown:
         check.choice("column", column, names)
-    with styled():
-        axes = axes_for(ax, len(shown), size)
+    with styled(style):
+        axes = axes_for(ax, len(shown), size, (PAPER_WIDTH, 1.9) if style == "paper" else None)
         for panel, column in zip(axes, shown, strict=True):
             _draw(run, column, panel, agents, scale, title)
     return axes[0] if len(axes) == 1 and (ax is not None or columns is not None) else axes
@@ -223,12 +241,19 @@ Entries = dict[tuple[str, int], Line2D]
 
 def panels(groups: Sequence[Group], columns: Sequence[str]) -> list[tuple[str, str]]:
     """Return what axes a row has: (column, kind of gap or ""). Exact gaps and bounds of a kind share one."""
-    kinds = dict.fromkeys(kind for group in groups if (kind := group.gap_kind()[0]))
+    kinds = dict.fromkeys(kind for group in groups if (kind := _axis_kind(group, groups)))
     pairs: list[tuple[str, str]] = []
     for column in columns:
         check.choice("column", column, COLUMNS)
         pairs += [(column, kind) for kind in (kinds or [""] if column == "gap" else [""])]
     return pairs
+
+
+def _axis_kind(group: Group, groups: Sequence[Group]) -> str:
+    """Return the kind of gap whose axis a group is drawn on: a product policy's nash gap is its gap of every kind."""
+    kind = group.gap_kind()[0]
+    others = [other for one in groups if (other := one.gap_kind()[0]) not in ("", "nash")]
+    return others[0] if kind == "nash" and others else kind
 
 
 def draw_groups(
@@ -260,7 +285,7 @@ def draw_groups(
     entries: Entries = {}
     for row, game in zip(axes, games, strict=True):
         for ax, (column, kind) in zip(row, shown, strict=True):
-            members = [g for g in groups if g.game == game and (not kind or g.gap_kind()[0] == kind)]
+            members = [g for g in groups if g.game == game and (not kind or _axis_kind(g, groups) == kind)]
             for group in members:
                 for series in _series(group, column, agents, looks[group.learner]):
                     draw_series(series, ax=ax, band=band)
@@ -322,6 +347,8 @@ def plot_groups(
     *,
     ax: Any = None,
     size: tuple[float, float] | None = None,
+    figsize: tuple[float, float] | None = None,
+    style: str = "screen",
     **options: Any,
 ) -> npt.NDArray[Any]:
     """Draw groups on `ax`, or on new axes of pyplot, and return them as an array [games, panels].
@@ -333,10 +360,12 @@ def plot_groups(
         raise TacitError("there are no runs to draw")
     shown = panels(groups, options.get("columns", ("reward", "gap")))
     shape = len({group.game for group in groups}), len(shown)
-    with styled():
+    with styled(style):
         if ax is None:
-            usual = (5.0 * shape[1], 0.8 + 3.2 * shape[0] + 0.25 * len({group.learner for group in groups}))
-            axes = new_axes(*shape, size=size or usual)
+            below = 0.25 * len({group.learner for group in groups})
+            usual = (5.0 * shape[1], 0.8 + 3.2 * shape[0] + below)
+            usual = (PAPER_WIDTH, 0.5 + 1.7 * shape[0] + below) if style == "paper" else usual
+            axes = new_axes(*shape, size=size or figsize or usual)
         else:
             axes = np.atleast_1d(np.asarray(ax, dtype=object))
             axes = axes.reshape(shape) if axes.ndim == 1 and axes.size == shape[0] * shape[1] else axes
@@ -345,8 +374,8 @@ def plot_groups(
         lines = list(entries.values())
         if ax is None:
             columns = int(_INCH * first.figure.get_figwidth()) // (max(map(len, labels), default=0) + 8)
-            below = {"loc": "outside lower center", "ncols": max(1, columns), "fontsize": None}
-            legend(first.figure, lines, labels, title=band_words(options.get("band", "sd")), **below)
+            place = {"loc": "outside lower center", "ncols": max(1, columns), "fontsize": None}
+            legend(first.figure, lines, labels, title=band_words(options.get("band", "sd")), **place)
         elif first.get_legend() is None:
             legend(first, lines, labels)
     return axes

@@ -46,6 +46,8 @@ _SETTINGS: dict[str, Any] = {
     "font.size": 10,
     "grid.alpha": 0.3,
     "legend.frameon": False,
+    "pdf.fonttype": 42,  # TrueType, which journals ask for
+    "ps.fonttype": 42,
     "lines.linewidth": 1.6,
     "savefig.dpi": 160,
     "svg.hashsalt": "tacit",  # the same figure gives the same file
@@ -85,9 +87,27 @@ def legend(owner: Any, *entries: Any, **options: Any) -> None:
             box.set_in_layout(False)  # a wide one must not push the axes of a figure apart
 
 
+#: A column of a paper, in inches, and what is smaller in it.
+PAPER_WIDTH = 3.35
+_PAPER: dict[str, Any] = {
+    **{f"{part}.labelsize": 7 for part in ("xtick", "ytick")},
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "legend.fontsize": 7,
+    "lines.linewidth": 1.2,
+}
+STYLES = ("screen", "paper")
+
+
 @contextmanager
-def styled() -> Iterator[None]:
+def styled(style: str = "screen") -> Iterator[None]:
     """Return a context in which figures have the project's style; nothing else is changed.
+
+    Parameters
+    ----------
+    style : {"screen", "paper"}
+        For a paper fonts are small, and from then on PDF files embed them as TrueType.
 
     Returns
     -------
@@ -105,7 +125,10 @@ def styled() -> Iterator[None]:
     """
     import matplotlib as mpl
 
-    settings: Any = _SETTINGS
+    check.choice("style", style, STYLES)
+    settings: Any = {**_SETTINGS, **(_PAPER if style == "paper" else {})}
+    if style == "paper":  # the figure is saved after this context
+        mpl.rcParams.update({"pdf.fonttype": 42, "ps.fonttype": 42})
     with mpl.rc_context(settings):
         yield
         interactive = mpl.is_interactive()  # a notebook's backend that is loaded by the first figure sets it

@@ -34,6 +34,7 @@ from tacit.games.matrix import (
     RandomGeneralSum,
     RandomPotential,
     RandomTeam,
+    RandomZeroSum,
     RockPaperScissors,
     Shapley,
     StagHunt,
@@ -49,6 +50,7 @@ REGISTRY.add("good-state", GoodState)
 REGISTRY.add("box-pushing", BoxPushing)
 REGISTRY.add("distancing", Distancing)
 REGISTRY.add("random-general-sum", RandomGeneralSum)
+REGISTRY.add("random-zero-sum", RandomZeroSum)
 REGISTRY.add("random-team", RandomTeam)
 REGISTRY.add("random-potential", RandomPotential)
 REGISTRY.add("congestion", Congestion)
@@ -334,6 +336,7 @@ __all__ = [
     "RandomGeneralSum",
     "RandomPotential",
     "RandomTeam",
+    "RandomZeroSum",
     "RockPaperScissors",
     "Shapley",
     "Spectrum",

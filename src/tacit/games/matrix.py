@@ -406,6 +406,40 @@ def RandomGeneralSum(
     return shape.game(rewards, shape.transitions())
 
 
+def RandomZeroSum(
+    *,
+    states: int = 2,
+    actions: int | Sequence[int] = 2,
+    horizon: int = 5,
+    seed: int = 0,
+    successors: int | None = None,
+    stationary: bool = False,
+) -> TabularGame:
+    """Two agents, one uniform reward that the other loses, and Dirichlet transitions; parameters as random-general-sum.
+
+    Parameters
+    ----------
+    states, horizon, seed : int
+    actions : int or one int for each agent
+    successors : int, optional
+    stationary : bool
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
+    >>> from tacit.games import RandomZeroSum
+    >>> game = RandomZeroSum(seed=3)
+    >>> bool((game.rewards[0] == -game.rewards[1]).all())
+    True
+    """
+    shape = _Shape("random-zero-sum", 2, states, actions, horizon, seed, successors, stationary)
+    won = shape.rng.random((1, shape.steps, shape.states, *shape.actions))
+    return shape.game(np.concatenate([won, -won]), shape.transitions())
+
+
 def RandomTeam(
     *,
     agents: int = 2,

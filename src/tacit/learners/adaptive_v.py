@@ -56,7 +56,7 @@ class AdaptiveV(Learner):
     step : "auto" or float
         The bandits tune their own step, or c in λ = (largest loss)·√α/c.
     start : "uniform", "random" or MarkovPolicy
-        What the bandits begin with (`v_base.py`).
+        What the bandits begin with: the uniform policy, a random one, or a policy that is given.
     start_visits : float
         For how many visits of each state a starting policy counts.
     steps : {"shared"}, optional

@@ -33,12 +33,20 @@ class VLearning(v_base.VLearner):
     ----------
     equilibrium : {"cce", "ce"}
         What is learnt; for a ce, a bandit of external regret is made one of swap regret.
-    bonus, step, loss, confidence, iota
-        As for `StageV`, with T the visits so far.
+    bonus : float, optional
+        Constant of the bonus; that of the theory if not given.
+    step : "theory" or float
+        η as the theory has it, or the number c in η = c/√(A_i·T), with T the visits so far.
+    loss : {"normalized", "raw"}
+        Losses as printed, or in the game's units: neither divided by H nor by the span of the rewards.
+    confidence : float
+        The probability p in ι = log(2·N·S·A_max·K·H/p).
+    iota : float, optional
+        ι itself, for an agent that does not know N, A_max and K.
     bandit : Bandit or name
         What plays at every (h, s).
     start : "uniform", "random" or MarkovPolicy
-        What the bandits begin with (`v_base.py`).
+        What the bandits begin with: the uniform policy, a random one, or a policy that is given.
     start_visits : float
         For how many visits of each state a starting policy counts.
 
