@@ -136,6 +136,8 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | str |
     ranked = sorted(measured_groups, key=lambda group: sign * float(np.mean(_numbers(group, by))))  # type: ignore[arg-type]
     ranked += [group for group in groups if group not in measured_groups]
     tests = _tests(ranked[: len(measured_groups)], by)
+    seeds = min((len(group.outcomes) for group in measured_groups), default=0)
+    few = bool(tests) and len(tests) * 2 / math.comb(2 * seeds, seeds) >= 0.05  # the least p of an exact test, by Holm
     rows: list[list[Cell]] = []
     data = []
     for k, group in enumerate(ranked):
@@ -149,13 +151,12 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | str |
         data.append(cells)
         measured = drop_noise([cells[word] for word in _SHOWN], group.scale)
         shown = ["—" if one is None else interval(one["mean"], *one["ci95"]) for one in measured]
-        p = cells["p"]
+        p = None if few else cells["p"]
         rows.append([k + 1, group.learner, len(group.outcomes), *shown, cells["kind"], None if p is None else _p(p)])
     columns = ["rank", "learner", "seeds", *_SHOWN, "kind", "p against rank 1"]
     table = Table(f"{game}: ranked by mean {by} (mean [95 % bootstrap interval] over seeds)", columns, rows, head=2)
     pairs: Table | str | None = None
-    seeds = min((len(group.outcomes) for group in measured_groups), default=0)
-    if tests and len(tests) * 2 / math.comb(2 * seeds, seeds) >= 0.05:
+    if few:
         pairs = f"{count(seeds, 'seed')}: no pair can reach p < .05"
     elif len(measured_groups) > 2:
         lines: list[list[Cell]] = []
@@ -235,8 +236,7 @@ def _tests(groups: list[Group], by: str) -> dict[tuple[int, int], float]:
         assert x is not None
         assert y is not None
         same = len(set(x) | set(y)) == 1
-        least = 2 / math.comb(len(x) + len(y), len(x))  # of an exact test; with ties scipy approximates
-        raw[i, j] = 1.0 if same else max(least, float(mannwhitneyu(x, y, alternative="two-sided").pvalue))
+        raw[i, j] = 1.0 if same else float(mannwhitneyu(x, y, alternative="two-sided").pvalue)
     largest = 0.0
     corrected: dict[tuple[int, int], float] = {}
     for k, (pair, p) in enumerate(sorted(raw.items(), key=lambda item: item[1])):
