@@ -1,9 +1,9 @@
-"""`ppo` against plain implementations with the same episodes: python benchmarks/ppo.py [rows…] > docs/research/ppo.json
+"""`ppo` against plain implementations with the same episodes: python benchmarks/ppo.py [rows…] [learners…] > FILE
 
 Needs jax, optax, torch, gymnasium, pettingzoo, mpe2 and lbforaging; CartPole also stable-baselines3. The plain
-implementation is independent PPO in PyTorch with CleanRL's settings (512 steps, rate 2.5e-4 that falls to 0, 4 epochs
-of 4 minibatches, two layers of 64, nothing normalised but advantages). `python benchmarks/ppo.py --table FILE` prints
-the table of docs/research/ppo.md.
+implementation is independent PPO in PyTorch, agent after agent, without any normalisation of observations and rewards;
+it has ppo's settings, or CleanRL's (512 steps, rate 2.5e-4 that falls to 0, 4 epochs). `python benchmarks/ppo.py
+--table FILE` prints the table of docs/research/ppo.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -25,7 +25,7 @@ from tacit.environments.adapters import environment
 from tacit.environments.networks import join
 from tacit.learners.ppo import PPO, Member
 
-SEEDS, MEASURED = (0, 1), 200
+SEEDS, MEASURED = (0, 1), 100
 
 
 class Storage:
@@ -50,6 +50,17 @@ class Storage:
         self.charge = self.charge + flow
         self.hour += 1
         return self._show(), np.clip(-flow * price, -3, 3).tolist(), self.hour == 24
+
+
+class Settings(NamedTuple):
+    """What plain implementations are given: steps between updates, learning rate, epochs."""
+
+    rollout: int
+    eta: float
+    epochs: int
+
+
+CLEANRL = Settings(512, 2.5e-4, 4)
 
 
 def cart_pole() -> Any:
@@ -77,14 +88,14 @@ def connect_four() -> Any:
 #: Environments, and episodes to learn in.
 ROWS: dict[str, tuple[Callable[[], Any], int]] = {
     "CartPole-v1": (cart_pole, 300),
-    "simple_spread": (simple_spread, 1000),
-    "LBF 8x8-2p-2f": (foraging, 1000),
-    "connect four": (connect_four, 500),
+    "simple_spread": (simple_spread, 300),
+    "LBF 8x8-2p-2f": (foraging, 300),
+    "connect four": (connect_four, 200),
     "storage": (Storage, 500),
 }
 
 
-def learn_plainly(env: Any, episodes: int, seed: int) -> list[Callable[[Any], Any]]:
+def learn_plainly(env: Any, episodes: int, seed: int, settings: Settings) -> list[Callable[[Any], Any]]:
     """Independent PPO in PyTorch, agent after agent; returns what each plays, as a function of its observation."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)
@@ -92,7 +103,7 @@ def learn_plainly(env: Any, episodes: int, seed: int) -> list[Callable[[Any], An
     layout = [Member(seed, i) for i in range(len(world.actions))]
     join(PPO(), world, [type("Agent", (), {"inner": one})() for one in layout], steps=1, episodes=1)
     readers = [member.network.read for member in layout]
-    N, T, sizes = len(world.actions), 512, world.actions
+    N, T, sizes = len(world.actions), settings.rollout, world.actions
 
     def network(inputs: int, outputs: int, gain: float) -> Any:
         layers = [torch.nn.Linear(m, n) for m, n in ((inputs, 64), (64, 64), (64, outputs))]
@@ -105,7 +116,7 @@ def learn_plainly(env: Any, episodes: int, seed: int) -> list[Callable[[Any], An
     actors = [network(width, size, 0.01) for width, size in zip(widths, sizes, strict=True)]
     critics = [network(width, 1, 1.0) for width in widths]
     each = [[*actor.parameters(), *critic.parameters()] for actor, critic in zip(actors, critics, strict=True)]
-    adams = [torch.optim.Adam(weights, lr=2.5e-4, eps=1e-5) for weights in each]
+    adams = [torch.optim.Adam(weights, lr=settings.eta, eps=1e-5) for weights in each]
     memory: list[list[Any]] = [[] for _ in range(N)]
 
     def distribution(i: int, x: Any, mask: Any) -> Any:
@@ -120,8 +131,8 @@ def learn_plainly(env: Any, episodes: int, seed: int) -> list[Callable[[Any], An
             following = r[t] + 0.99 * (1 - end[t]) * v[t + 1] - v[t] + 0.99 * 0.95 * (1 - end[t]) * following
             adv[t] = following
         for group in adams[i].param_groups:
-            group["lr"] = 2.5e-4 * share
-        for _ in range(4):
+            group["lr"] = settings.eta * share
+        for _ in range(settings.epochs):
             for rows in torch.randperm(len(r)).chunk(4):
                 d = distribution(i, x[rows], mask[rows])
                 ratio = torch.exp(d.log_prob(a[rows]) - logp[rows])
@@ -205,20 +216,32 @@ def measure(make: Callable[[], Any], policy: Any, opponents: bool) -> float:
     return float(np.mean(values))
 
 
-def measure_row(name: str) -> dict[str, Any]:
+def measure_row(name: str, wanted: list[str]) -> dict[str, Any]:
+    """Return what each learner reaches in an environment, all or those that are wanted."""
     make, episodes = ROWS[name]
     opponents = name == "connect four"
     sizes = environment(make()).actions
     uniform: list[Any] = [lambda observation, size=size: np.full(size, 1 / size) for size in sizes]
     row: dict[str, Any] = {"episodes": episodes, "random": measure(make, uniform, opponents)}
-    plain = learn_with_stable_baselines if name == "CartPole-v1" else learn_plainly
+    length = tacit.learn(make(), "ppo", episodes=1).game.horizon
+    same = Settings(PPO().steps_between(episodes * length), PPO().eta, PPO().epochs)
 
     def ours(seed: int, *, share: bool = False) -> Any:
         return tacit.learn(make(), "ppo", episodes=episodes, seed=seed, share=share).policy
 
-    learners: dict[str, Any] = {"ppo": ours, "plain": lambda seed: plain(make(), episodes, seed)}
+    learners: dict[str, Any] = {
+        "ppo": ours,
+        "share": lambda seed: ours(seed, share=True),
+        "same": lambda seed: learn_plainly(make(), episodes, seed, same),
+        "cleanrl": lambda seed: learn_plainly(make(), episodes, seed, CLEANRL),
+        "stable-baselines3": lambda seed: learn_with_stable_baselines(make(), episodes, seed),
+    }
     if len(sizes) > 1:
-        learners["ppo share"] = lambda seed: ours(seed, share=True)
+        del learners["stable-baselines3"]
+    else:
+        del learners["share"]
+    if wanted:
+        learners = {name: learn for name, learn in learners.items() if name in wanted}
     for learner, learn in learners.items():
         values, seconds = [], []
         for seed in SEEDS:
@@ -240,10 +263,12 @@ def print_table(path: str) -> None:
         values = ", ".join(f"{value:.3g}" for value in found["values"])
         return f"{values} ({np.mean(found['seconds']):.0f} s)"
 
-    print("| environment (episodes) | random play | `ppo` | `ppo`, `share=True` | plain, same episodes |")
-    print("|---|---|---|---|---|")
+    columns = ("ppo", "share", "same", "cleanrl", "stable-baselines3")
+    titles = ("`ppo`", "`share=True`", "plain, same settings", "plain, CleanRL's settings", "Stable-Baselines3")
+    print(f"| environment (episodes) | random play | {' | '.join(titles)} |")
+    print(f"|{'---|' * (2 + len(columns))}")
     for name, row in rows.items():
-        cells = [cell(row.get(key)) for key in ("ppo", "ppo share", "plain")]
+        cells = [cell(row.get(key)) for key in columns]
         print(f"| {name} ({row['episodes']:,}) | {row['random']:.3g} | {' | '.join(cells)} |")
 
 
@@ -252,4 +277,5 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--table"]:
         print_table(sys.argv[2])
     else:
-        print(json.dumps({name: measure_row(name) for name in sys.argv[1:] or ROWS}, indent=1))
+        names, wanted = [one for one in sys.argv[1:] if one in ROWS], [one for one in sys.argv[1:] if one not in ROWS]
+        print(json.dumps({name: measure_row(name, wanted) for name in names or ROWS}, indent=1))
