@@ -23,6 +23,8 @@ from tacit.evaluation import theory
 
 #: A high reward has at least this share of what there is to gain over random play.
 HIGH = 0.5
+#: Below this share nothing was learned, and nothing can be said of what bounds it.
+LEARNED = 0.05
 #: A clearly suboptimal one has at most this share.
 SUBOPTIMAL = 0.9
 #: How near PG's reward must come to Centralized's.
@@ -78,7 +80,10 @@ RULES = {
         "{which} approaches Centralized",
         f"its mean is at least {APPROACH:.0%} of Centralized's first setting",
     ),
-    "bounded": ("Centralized bounds what the others achieve", "no interval lies above that of its first setting"),
+    "bounded": (
+        "Centralized bounds what the others achieve",
+        "no interval lies above that of its first setting; settings with less than 5 % of the gain are left out",
+    ),
     "fewer": (
         "{which} needs far fewer samples than the theory asks for",
         "the gap reached is below that of random play, and the theorem asks for at least "
@@ -227,7 +232,13 @@ def _faster(one: Measured, soonest: int) -> bool:
 
 def _bounds_others(task: str, groups: Groups) -> Claim:
     most = groups["Centralized"][0].reward.ci95[1]
-    others = [(f"{name}: {one.setting}", one) for name, held in groups.items() if name != "Centralized" for one in held]
+    others = [
+        (f"{name}: {one.setting}", one)
+        for name, held in groups.items()
+        if name != "Centralized"
+        for one in held
+        if one.share >= LEARNED
+    ]
     return _claim("bounded", task, [(setting, one.reward.ci95[0] <= most) for setting, one in others])
 
 

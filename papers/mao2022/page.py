@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from claims import (
     DEPENDS,
@@ -34,12 +34,20 @@ from tacit.figures.curves import plot_band
 from tacit.figures.style import COLORS, styled
 
 
-def page(claims: Sequence[Claim], tables: Sequence[str], settings: Mapping[str, str], seeds: Mapping[str, int]) -> str:
-    """Write everything as Markdown."""
+def page(
+    claims: Sequence[Claim],
+    tables: Sequence[str],
+    settings: Mapping[str, str],
+    seeds: Mapping[str, int],
+    summary: Sequence[str] = (),
+) -> str:
+    """Write everything as Markdown, the summary first."""
     told = ", ".join(f"{name} {count}" for name, count in seeds.items())
     lines = [
         "# The paper's empirical claims",
         "",
+        *(f"- {line}" for line in summary),
+        *([""] if summary else []),
         f"Written by `papers/mao2022/reproduce.py`. Seeds: {told}. {INTERVALS}",
         "",
         _count(claims),
@@ -64,8 +72,8 @@ def _count(claims: Sequence[Claim]) -> str:
     """Say how many claims hold, and by which rule that is judged."""
     number = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in (HOLDS, DEPENDS, FAILS)}
     return (
-        f"In short: of {len(claims)} rows (a claim on one task, with one reading of it), {number[HOLDS]} hold in every "
-        f"setting that was run, {number[DEPENDS]} depend on the setting, and {number[FAILS]} hold in none. "
+        f"In short: of {len(claims)} rows (a claim on one task, with one reading of it), {number[HOLDS]} hold in all "
+        f"settings that were run, {number[DEPENDS]} depend on the setting, and {number[FAILS]} hold in none. "
         "The settings are those that the paper leaves open; each claim has its rule in numbers, at the end of this "
         'page. "Independent" is read as in the caption of the figure (greedy Q-learning) or as in the appendix '
         "(UCB-ADVANTAGE), which differ."
@@ -76,7 +84,7 @@ def _verdicts(claims: Sequence[Claim]) -> list[str]:
     rows = []
     for claim in claims:
         verdict = claim.verdict if claim.verdict == HOLDS else f"**{claim.verdict}**"
-        where = "every setting" if claim.verdict == HOLDS else claim.where
+        where = f"all {len(claim.checks)} settings" if claim.verdict == HOLDS and len(claim.checks) > 1 else claim.where
         rows.append(f"{claim.says} | {claim.task} | {claim.reading} | {verdict} | {where}")
     return _table('the paper says | task | reading of "Independent" | verdict | holds with', rows)
 
@@ -172,6 +180,47 @@ _GROUP_COLORS = {
 }
 _OTHER_COLORS = (COLORS["sky"], COLORS["green"])  # of what departs from print
 _LINES = ("-", "--")
+
+
+#: The paper's names, and which group of settings each is; the first setting of a group is the paper's.
+PAPERS_NAMES = {
+    "V-Learning": "V-Learning",
+    "PG": "PG",
+    "Centralized": "Centralized",
+    "Independent": "Independent, caption",
+}
+
+
+#: Seeds of the paper, which its figure shows.
+PAPERS_SEEDS = 20
+
+
+def paper_figure(panels: Mapping[str, Variants], optima: Mapping[str, float]) -> Figure:
+    """Draw the paper's figure: a panel for each task, its four algorithms, mean ± sd over seeds. [Mao2022, fig:main]"""
+    with styled("paper"):
+        figure = Figure(figsize=(6.9, 2.5))
+        axes = figure.subplots(1, len(panels), squeeze=False)[0]
+        for ax, (task, variants) in zip(axes, panels.items(), strict=True):
+            shown = {group: next(iter(held.values()))[:PAPERS_SEEDS] for group, held in variants.items()}
+            if "Centralized" in variants:
+                for label, group in PAPERS_NAMES.items():
+                    plot_band(shown[group], "reward", ax=ax, label=label, color=_GROUP_COLORS[group])
+                ax.axhline(optima[task], color="0.4", linestyle=":", linewidth=1, label="exact optimum")
+                ax.set_xlabel("episode")
+            else:
+                for label, column, color in (("last iterate", "value", "red"), ("average", "average_value", "green")):
+                    plot_band(shown["PG"], column, ax=ax, label=f"PG, {label}", color=COLORS[color])
+                ax.axhline(optima[task], color="0.4", linestyle=":", linewidth=1)
+                ax.set_xlabel("round")
+                ax.legend(fontsize=7, loc="upper left", bbox_to_anchor=(0, 0.9))
+            ax.set_title(f"{task} ({len(shown['PG'])} seeds)")
+            ax.xaxis.set_major_locator(MaxNLocator(4))
+            ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes[0].set_ylabel("reward (mean ± sd)")
+        handles, labels = axes[-1].get_legend_handles_labels()
+        if "Centralized" in labels:
+            figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    return figure
 
 
 def team_figure(variants: Variants) -> Figure:

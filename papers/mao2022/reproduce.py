@@ -49,6 +49,7 @@ PANELS = (
 )
 TARGETS = (*dict.fromkeys(panel.target for panel in PANELS), "all")
 QUICK_SEEDS = 5
+VERDICTS = (claims.HOLDS, claims.DEPENDS, claims.FAILS)
 DIRECTORY = Path(__file__).parent
 
 
@@ -61,6 +62,9 @@ class Report:
     rows: list[tuple[object, ...]] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     seeds: dict[str, int] = field(default_factory=dict)
+    panels: dict[str, page.Variants] = field(default_factory=dict)
+    optima: dict[str, float] = field(default_factory=dict)
+    summary: list[str] = field(default_factory=list)
 
     def add(self, panel: Panel, experiment: Experiment, variants: page.Variants, game: TabularGame, out: Path) -> None:
         """Measure a panel, draw it, and judge its claims."""
@@ -71,14 +75,29 @@ class Report:
             for group, settings in variants.items()
         }
         figure = page.team_figure(variants) if team else page.task_figure(variants, task)
+        name = panel.title.partition(",")[0]
+        if name not in self.panels:
+            self.panels[name], self.optima[name] = variants, task.optimum
+            self.summary.append(summarize_panel(name, experiment.seeds, groups))
         self.claims += claims.team_claims(task, groups) if team else claims.task_claims(task, groups)
         self.claims += [claims.approaches(task, groups)] if panel.target == "good-state" else []
         self.tables.append(page.team_table(task, groups) if team else page.task_table(task, groups))
         self.rows += page.rows(panel.title, groups)
         with styled():
-            save_figure(figure, out / f"{panel.file}.png")
+            save_figure(figure, out / f"supplement-{panel.file}.png")
         self.settings |= dict(list_settings(experiment))
         self.seeds[panel.title] = experiment.seeds
+
+
+def summarize_panel(name: str, seeds: int, groups: Any) -> str:
+    """Say in one line what the paper's algorithms reached with the paper's settings."""
+    if "Centralized" not in groups:
+        one = groups["PG"][0]
+        reached = f"PG {one.value.mean:.3g} (last iterate), {one.average_value.mean:.3g} (average)"
+    else:
+        means = {label: groups[group][0].reward.mean for label, group in page.PAPERS_NAMES.items()}
+        reached = ", ".join(f"{label} {mean:.3g}" for label, mean in means.items())
+    return f"{name}, {seeds} seeds, mean reward: {reached}"
 
 
 def load_experiment(name: str, *, seeds: int | None = None, episodes: int | None = None) -> Experiment:
@@ -126,15 +145,22 @@ def reproduce(args: argparse.Namespace) -> None:
         experiment = load_experiment(panel.file, seeds=seeds, episodes=args.episodes)
         variants, game = learn(experiment, out / "runs", args.workers)
         report.add(panel, experiment, variants, game, out)
-        print(f"figure: {out / panel.file}.png", flush=True)
-    text = page.page(report.claims, report.tables, report.settings, report.seeds)
+    counts = {verdict: sum(claim.verdict == verdict for claim in report.claims) for verdict in VERDICTS}
+    judged = f"{counts[claims.HOLDS]} of {len(report.claims)} rows of claims hold in all settings that were run, "
+    judged += f"{counts[claims.DEPENDS]} in some, {counts[claims.FAILS]} in none"
+    form = "settings as printed"
+    if args.quick:
+        form = "quick form: 5 seeds instead of the paper's 20, without the long runs"
+    summary = [*report.summary, judged, f"{form}; figure1.pdf shows the paper's four algorithms"]
+    figure = page.paper_figure(report.panels, report.optima)
+    with styled("paper"):
+        for ending in ("pdf", "png"):
+            save_figure(figure, out / f"figure1.{ending}")
+    text = page.page(report.claims, report.tables, report.settings, report.seeds, summary)
     files.write(out / "claims.md", text.encode())
     files.write(out / "results.csv", page.write_csv(report.rows).encode())
-    for claim in report.claims:
-        task = f"{claim.task}; Independent as in the {claim.reading}" if claim.reading else claim.task
-        where = f": {claim.where}" if claim.where and claim.verdict != "holds" else ""
-        print(f"{claim.verdict:>22}: {claim.says} ({task}){where}")
-    print(f"claims: {out / 'claims.md'}, numbers: {out / 'results.csv'}")
+    print("\n".join(summary))
+    print(f"figure: {out / 'figure1.pdf'}, claims: {out / 'claims.md'}, numbers: {out / 'results.csv'}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -16,9 +16,13 @@ from tacit.experiments.spec import plan
 def test_reproduce_draws_and_judges(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["matrix-team", "--quick", "--out", str(tmp_path / "paper")]) == 0
     out = capsys.readouterr().out
-    assert "holds: the equilibrium gap of the last iterate goes to zero (Matrix team)" in out
-    assert (tmp_path / "paper" / "matrix-team.png").read_bytes().startswith(b"\x89PNG")
+    assert out.startswith("Matrix team, 5 seeds, mean reward: PG ")
+    assert (tmp_path / "paper" / "supplement-matrix-team.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "paper" / "figure1.png").read_bytes().startswith(b"\x89PNG")
+    assert b"/FontFile2" in (tmp_path / "paper" / "figure1.pdf").read_bytes()
     claims = (tmp_path / "paper" / "claims.md").read_text(encoding="utf-8")
+    summary = out.splitlines()[:-1]
+    assert claims.splitlines()[2 : 2 + len(summary)] == [f"- {line}" for line in summary]
     assert claims.count("| Matrix team |") == claims.count("| Matrix team, PG with a larger step |") == 7
     assert '"Average" is the mean over all iterates' in claims
     assert "exploration=0.05" in claims
