@@ -58,7 +58,7 @@ def conclude(run: Run, training: Training, watch: Watcher) -> Run:
     plays = min((budget - (budget // 2 if respond else 0)) // (len(contest) + 2), MOST)
     if plays < LEAST:
         note = f"too few episodes to compare {', '.join(contest)} by play; {run.chosen!r} is returned"
-        return replace(run, notes=(*run.notes, note)) if len(contest) > 1 else run
+        return replace(run, notes=(*run.notes, note)) if len(contest) > 1 and run.gaps.source == "none" else run
     watch(Noted(f"playing up to {budget:,} further episodes to measure what was learned"))
     seeds = streams.seeds(run.seed, streams.CHOICE, range(2)).tolist()
     try:
