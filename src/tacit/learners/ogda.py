@@ -78,7 +78,7 @@ class OGDA(ExactLearner):
     --------
     >>> import tacit
     >>> game = tacit.matrix_game([[3, 0], [1, 2]], [[-3, 0], [-1, -2]])
-    >>> tacit.learn(game, "ogda", episodes=2000).candidates["last"].gap < 1e-6
+    >>> tacit.learn(game, "ogda", episodes=2000, eta=0.5).candidates["last"].gap < 1e-6
     True
     """
 
