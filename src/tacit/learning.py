@@ -60,16 +60,16 @@ def learn(
     ----------
     game : TabularGame, CountGame, FunctionGame, a game with kernels, a `ParallelEnv`, a Gymnasium environment, or str
         Agents of a game learn in the compiled loop, and with tables the result is certified. A game without
-        tables is an object as `tacit.kernels.Game` describes it. In an environment each agent learns on its own from
-        its own observations and rewards. Without tables each agent's own bound stands in for the certificate. Gymnasium
+        tables is an object as `tacit.kernels.Game` describes it. In an environment each agent learns from its own
+        observations and rewards. Without tables only the algorithm's own confidence bounds are available. Gymnasium
         environments that carry their transition table (FrozenLake, Taxi, CliffWalking) are games with tables. Options
         come with the environment: `tacit.from_pettingzoo(env, encode=…, horizon=…, reward_range=…)`. A name is as on
         the command line: "good-state", "gymnasium:FrozenLake-v1", "pettingzoo:module.path", "game.npz".
     learner : str, learner object, Python class, or a list of those, one for each agent
-        If not given, `portfolio` in games with joint tables of at most 1024 joint actions, `model-central` where there
-        is one agent only, `q-backward` in environments, elsewhere and where parameters are given `adaptive-v-cce`;
-        they have nothing to set. A name from `tacit learners`, or e.g.
-        `tacit.learners.StageV(bandit="tsallis-inf")`. A class of your own is called with `states`, `actions`,
+        A name from `tacit learners`, or an object such as `tacit.learners.StageV(bandit="tsallis-inf")`. If not given:
+        `model-central` for a single agent, `portfolio` in games with tables of at most 1024 joint actions,
+        `q-backward` in environments, and otherwise `adaptive-v-cce`, as where parameters are given without a name.
+        A class of your own is called with `states`, `actions`,
         `horizon`, `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a, reward, next_state)`; it
         is played by agents on their own instead of in the compiled loop, some hundred times slower.
     episodes : int, optional
@@ -79,8 +79,8 @@ def learn(
         Everything random comes from it.
     certify : bool, optional
         Keep the certificate, or measure exact gaps while learning. If not given, that is done for games of at
-        most 1024 joint actions. It never changes a draw. Answers in a discounted game are tables, whose gaps are exact
-        in any case. In environments, False: do not compare candidates by play.
+        most 1024 joint actions. It never changes a draw. Policies of a discounted game are tables, whose gaps are
+        exact in any case. In environments, False: do not compare candidates by play.
     keep : bool
         Keep the record that the certified policy is made of.
     visits_per_stage : int, optional
@@ -105,8 +105,9 @@ def learn(
         Stop when no agent's greedy policy has changed for so many periods.
     progress : callable or bool, optional
         Called with every event of the run: `Started`, `Advanced(done, total)`, `Measured(row)` with the reward and
-        the gap, `Noted(text)`, `Compiling(text)` and `Finished`, all of `tacit.engine.events`. If not given, a line on
-        stderr shows how far the run is, in terminals and notebooks; True shows it anywhere, False nowhere.
+        the gap, `Noted(text)`, `Compiling(text)`, `Scouted` and `Finished`, all of `tacit.engine.events`. If not
+        given, a line on stderr shows how far the run is, in terminals and notebooks; True shows it anywhere, False
+        nowhere.
     checkpoint : Checkpoint, optional
         Where to keep the state of the run, and to resume from if it is there. It never changes a result.
     preset : {"paper", "theory"}, optional
@@ -208,12 +209,12 @@ def _take_game(game: Any) -> Game | WrappedEnv:
 
 
 def _take_learner(
-    game: Game | None, called: str | None, agents: int, learner: Any, params: Mapping[str, Any], options: Options
+    game: Game | None, title: str | None, agents: int, learner: Any, params: Mapping[str, Any], options: Options
 ) -> tuple[str, Learner]:
     """Return the name of a learner, or of the default one, and the learner of all agents."""
     if isinstance(options.prefer, int) and options.prefer >= agents:
         raise TacitError(f"prefer is {options.prefer}; there are {agents} agents, the first of which is 0")
-    name, spec = team(default_for(game, agents, params) if learner is None else learner, params, called, agents)
+    name, spec = team(default_for(game, agents, params) if learner is None else learner, params, title, agents)
     if game is not None:
         check_suits(name, spec, game)
     return name, spec
@@ -243,6 +244,6 @@ def _make_portfolio(game: ExactGame, learner: Portfolio, options: Options, watch
     for m, (name, member) in enumerate(learner.members):
         episodes = None if options.episodes is None else max(1, share(m, len(learner.members), options.episodes))
         visits = options.visits_per_stage if member.info.returns == "certified" else None
-        own_options = replace(options, episodes=episodes, visits_per_stage=visits)
-        members.append(Member(name, *_make(game, name, member, own_options, watch)))
+        member_options = replace(options, episodes=episodes, visits_per_stage=visits)
+        members.append(Member(name, *_make(game, name, member, member_options, watch)))
     return TurnEngine(learner, members), BestOutput(game, learner, members, options)

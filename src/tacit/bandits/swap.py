@@ -61,9 +61,9 @@ class Swap(Bandit):
         cells["prob"] = 1.0 / setting.actions[:, None]
         cells["actions"] = setting.actions
         copies = cells["copies"]
-        room = copies.shape[-1]
+        width = copies.shape[-1]
         base = self.base.init(np.moveaxis(copies, -1, 0), setting._replace(swap=True))
-        return SwapParams(base, np.zeros((room, room)))
+        return SwapParams(base, np.zeros((width, width)))
 
 
 class SwapParams(NamedTuple):

@@ -41,7 +41,7 @@ _FEWEST = 4
 
 
 def capacity(actions: SupportsInt) -> int:
-    """Return for how many actions a record has room: a power of two, so that loops are compiled for few different ones.
+    """Return the capacity of a record for so many actions: a power of two, so that few loops are compiled.
 
     Parameters
     ----------

@@ -217,10 +217,10 @@ class Agent:
             raise TacitError("an agent with a starting policy cannot meet new states; start from 'uniform'")
         _check_memory(self.world.horizon, states, self.actions)
         wider = self.world._replace(states=states)
-        room = generics.seal(self.spec.init(wider), like=self.state)
-        records.transfer(self.state, room)
-        self.world, self.state = wider, room
-        self._pinned.replace(room)
+        larger = generics.seal(self.spec.init(wider), like=self.state)
+        records.transfer(self.state, larger)
+        self.world, self.state = wider, larger
+        self._pinned.replace(larger)
 
     def _place(self, h: int, s: int) -> tuple[int, int]:
         h = check.integer("h", h, least=0, most=self.world.horizon - 1)

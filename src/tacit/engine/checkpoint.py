@@ -173,20 +173,20 @@ def _digest(arrays: Arrays) -> str:
 # whether the arrays of a checkpoint can be those of this run ---------------------------------------------------------
 
 
-def check_names(found: Arrays, names: set[str]) -> None:
+def check_names(arrays: Arrays, names: set[str]) -> None:
     """Raise unless the arrays have these names."""
-    for name in sorted(names ^ set(found)):
-        raise TacitError(f"it has {'an' if name in found else 'no'} array {name!r}")
+    for name in sorted(names ^ set(arrays)):
+        raise TacitError(f"it has {'an' if name in arrays else 'no'} array {name!r}")
 
 
-def check_alike(found: Arrays, fresh: Arrays, *, most: int) -> None:
+def check_alike(arrays: Arrays, fresh: Arrays, *, most: int) -> None:
     """Raise unless arrays are of the types and shapes of those of a fresh state, with numbers that it could come to.
 
     That is: finite ones, none below zero where that never happens, and whole ones from 0 (or what the fresh state has
     below) to `most` more than it begins with.
     """
     for name, like in fresh.items():
-        array = take(found, name, like.dtype, like.shape)
+        array = take(arrays, name, like.dtype, like.shape)
         if not array.size:
             continue
         if array.dtype.kind in "fc" and np.isfinite(like).all() and not np.isfinite(array).all():
@@ -204,9 +204,9 @@ def check_alike(found: Arrays, fresh: Arrays, *, most: int) -> None:
                 raise TacitError(f"its array {name!r} has entries outside {least} to {largest}")
 
 
-def take(found: Arrays, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+def take(arrays: Arrays, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """Return an array of this type and shape."""
-    array = found.get(name)
+    array = arrays.get(name)
     if array is None:
         raise TacitError(f"it has no array {name!r}")
     if array.dtype != dtype or array.shape != shape:
@@ -216,9 +216,9 @@ def take(found: Arrays, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...])
     return array
 
 
-def whole_number(found: Arrays, name: str, *, most: int) -> int:
+def whole_number(arrays: Arrays, name: str, *, most: int) -> int:
     """Return a whole number from 0 to `most`."""
-    array = found.get(name)
+    array = arrays.get(name)
     if array is None or array.dtype.kind not in "iu" or array.shape != () or not 0 <= int(array) <= most:
         raise TacitError(f"its array {name!r} must be a whole number from 0 to {most}")
     return int(array)

@@ -51,14 +51,14 @@ class ExactEngine(Engine):
         self.seconds += time.perf_counter() - began
         return np.array(values)
 
-    def _take_step(self, found: Gradient) -> float:
+    def _take_step(self, gradient: Gradient) -> float:
         """Move to the next iterate; return the norm of the gradient mapping."""
         if self._search is None:
             self.iterate, self._memory, mapping = self.learner.follow(
-                self.game, self.iterate, found, self._memory, self._step
+                self.game, self.iterate, gradient, self._memory, self._step
             )
             return mapping
-        taken = take_step(self.game, self.learner, self.world, self.iterate, found, self._search)
+        taken = take_step(self.game, self.learner, self.world, self.iterate, gradient, self._search)
         self.iterate, self._search = taken.policy, taken.search
         return taken.mapping
 

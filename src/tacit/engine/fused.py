@@ -80,7 +80,7 @@ class FusedEngine(Engine):
         self._episodes = 0
         self._seats = seats(game.agents)
         self._chosen = np.zeros(game.agents, dtype=np.int64)
-        self._room = np.zeros(1 + (1 + game.agents) * self.chunk * game.horizon)
+        self._uniforms = np.zeros(1 + (1 + game.agents) * self.chunk * game.horizon)
         self._loop = compile_loop(loop.episodes, self._kernels, self.state, self.certificate, self.record)
         self.play(*self._draws(0), np.zeros((0, game.agents)))  # compile, or load what was compiled before
 
@@ -159,13 +159,14 @@ class FusedEngine(Engine):
     def _draws(self, episodes: int) -> tuple[FloatArray, FloatArray]:
         """Draw the uniform numbers of a chunk, always into the same memory: it stays within a core's cache."""
         split, shape = 1 + episodes * self.game.horizon, (self.game.agents, episodes, self.game.horizon)
-        moves = self._room[1:split]
-        agent_u = self._room[split : split + math.prod(shape)].reshape(shape)
+        moves = self._uniforms[1:split]
+        agent_u = self._uniforms[split : split + math.prod(shape)].reshape(shape)
         for stream, uniforms in zip(self._streams, (moves, *agent_u), strict=True):
             stream.random(out=uniforms)
         if self._place is None:
             return moves.reshape(shape[1:]), agent_u
-        pairs = np.ndarray((episodes, 2), float, self._room, 0, (8, 8))  # the state that a period is in needs no number
+        # the state that a period is in needs no number: pairs overlap
+        pairs = np.ndarray((episodes, 2), float, self._uniforms, 0, (8, 8))
         return pairs, agent_u
 
 

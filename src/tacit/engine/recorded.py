@@ -67,7 +67,7 @@ class Record(NamedTuple):
     visited: npt.NDArray[np.uint32]  # [K, H]
     stored: npt.NDArray[np.float32]  # [K, H, Σ(A_i − 1)]
     clock: IntArray  # [1]  episodes that have begun
-    room: FloatArray  # [A]
+    scratch: FloatArray  # [A]
 
     @property
     def capacity(self) -> int:
@@ -122,16 +122,16 @@ def record(game: Game, episodes: int, *, grows: bool = False) -> Record:
         visited=np.zeros((episodes, game.horizon), dtype=np.uint32),
         stored=np.zeros((episodes, game.horizon, sum(game.actions) - game.agents), dtype=np.float32),
         clock=np.zeros(1, dtype=np.int64),
-        room=np.zeros(max(game.actions)),
+        scratch=np.zeros(max(game.actions)),
     )
 
 
 @generics.jitable
-def write_down(learner, i, h, s, size, room, row, column):
+def write_down(learner, i, h, s, size, scratch, row, column):
     """Write all but the last of agent i's probabilities into a row of a record, from a column on; return the next."""
-    generics.policy(learner, i, h, s, room)
+    generics.policy(learner, i, h, s, scratch)
     for a in range(size - 1):
-        row[column + a] = room[a]
+        row[column + a] = scratch[a]
     return column + size - 1
 
 
@@ -144,7 +144,7 @@ def observe_record(observer, learner, game, seats, h, s):
     observer.visited[k, h] = s
     column = 0
     for i in range(len(seats)):
-        column = write_down(learner, i, h, s, game.actions[i], observer.room, observer.stored[k, h], column)
+        column = write_down(learner, i, h, s, game.actions[i], observer.scratch, observer.stored[k, h], column)
 
 
 # the record of some visits of each stage -----------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class StageRecord(NamedTuple):
     number: IntArray  # [C, J]  visits kept
     stored: npt.NDArray[np.float32]  # [C, J, M, Σ(A_i − 1)]
     clock: IntArray  # [1]  episodes that have begun
-    room: FloatArray  # [A]
+    scratch: FloatArray  # [A]
 
     def policies(self, game: Game, rule: str) -> dict[str, RecordedPolicy]:
         """Return the policies that the record describes, by where they begin."""
@@ -184,7 +184,7 @@ def stage_record(game: Game, episodes: int, most: int) -> StageRecord:
         number=np.zeros((C, J), dtype=np.int64),
         stored=np.zeros((C, J, most, width), dtype=np.float32),
         clock=np.zeros(1, dtype=np.int64),
-        room=np.zeros(max(game.actions)),
+        scratch=np.zeros(max(game.actions)),
     )
 
 
@@ -201,7 +201,7 @@ def observe_stages(observer, learner, game, seats, h, s):
         observer.episode[c, j, m] = observer.clock[0] - 1
         column = 0
         for i in range(len(seats)):
-            column = write_down(learner, i, h, s, game.actions[i], observer.room, observer.stored[c, j, m], column)
+            column = write_down(learner, i, h, s, game.actions[i], observer.scratch, observer.stored[c, j, m], column)
     ends, number = pass_by(observer.times, c, keep)
     if ends:
         observer.until[c, j] = observer.clock[0] - 1
@@ -313,9 +313,9 @@ class RecordedOutput(Output):
         """Evaluate a table; its policy is added at the end, since rows of the curve do not prefer tables."""
         return Candidate.with_exact_gaps(policy, tables, self.learner.info.learns).with_policy(None)
 
-    def _choose(self, known: Mapping[str, Candidate]) -> str:
+    def _choose(self, candidates: Mapping[str, Candidate]) -> str:
         assert self.tables is not None
-        return choose(known, functools.partial(uniform_gap, self.tables), **self.options.choice)
+        return choose(candidates, functools.partial(uniform_gap, self.tables), **self.options.choice)
 
     def _unproven(self, engine: Engine, done: int) -> dict[str, Candidate]:
         """Return what is known of each candidate without tables: what the agents say of the average of all visits."""

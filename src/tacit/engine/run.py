@@ -41,7 +41,7 @@ _EQUAL = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Bounds on what each agent can gain by leaving the policy, in the game's units.
+    """Bounds on what each agent can gain by deviating from the policy, in the game's units.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Gaps:
 
     @classmethod
     def unknown(cls, kind: str, agents: int) -> Gaps:
-        """Return the gaps of a policy of which nobody knows any."""
+        """Return gaps marked unknown."""
         return cls(kind, np.full(agents, np.nan), "none")
 
     @property
@@ -160,7 +160,7 @@ class Candidate:
 
     @property
     def gaps(self) -> Gaps:
-        """What each agent can gain by leaving it."""
+        """What each agent can gain by deviating from it."""
         return self._judged()[0]
 
     @property
@@ -211,10 +211,10 @@ def _evaluate(policy: MarkovPolicy, tables: ExactGame | None, kind: str) -> tupl
     return Gaps(kind, evaluation.gaps, "exact", most=tables.effective_horizon * (high - low)), evaluation.values
 
 
-def worth(values: FloatArray, prefer: str | int | None) -> float:
-    """Return what values [N] are worth: their sum for "welfare" and None, the least for "egalitarian", or an agent's.
+def objective(values: FloatArray, prefer: str | int | None) -> float:
+    """Return what `prefer` compares of values [N]: their sum, for "egalitarian" the least, or an agent's.
 
-    >>> [worth(np.array([1.0, 3.0]), prefer) for prefer in ("welfare", "egalitarian", 1)]
+    >>> [objective(np.array([1.0, 3.0]), prefer) for prefer in ("welfare", "egalitarian", 1)]
     [4.0, 1.0, 3.0]
     """
     if isinstance(prefer, int):
@@ -223,7 +223,7 @@ def worth(values: FloatArray, prefer: str | int | None) -> float:
 
 
 def choose(
-    known: Mapping[str, Candidate],
+    candidates: Mapping[str, Candidate],
     uniform: Callable[[], float],
     *,
     target: float | None = None,
@@ -232,66 +232,67 @@ def choose(
     """Return the name of the candidate to return.
 
     That is the one with the smallest gap, unless all agents prefer another whose gap is close to it: then the one with
-    the smallest gap of those that are close and to which no close one is preferred. With `prefer` it is of those that
-    are close the one whose values less its gaps are worth the most. Of equal gaps, the one that is listed last. A table
-    takes the place of another kind of policy whose gap is not smaller by more than a tenth, where values that differ by
-    less than a tenth of that gap count as equal.
+    the smallest gap of those that are close and to which no close one is preferred. With `prefer` it is, of those that
+    are close, the one whose values less its gaps have the largest objective. Of equal gaps, the one that is listed
+    last. A table replaces another kind of policy whose gap is not smaller by more than a tenth, where values that
+    differ by less than a tenth of that gap count as equal.
 
     Parameters
     ----------
-    known : mapping of Candidate
+    candidates : mapping of Candidate
         The candidates, by name.
     uniform : callable
         Returns the gap of the uniform policy; called only where it decides.
     target : float, optional
         A gap that the run was to reach: where a candidate has, no larger one is close.
     prefer : {"welfare", "egalitarian"} or int, optional
-        What candidates are worth; a gap is then close if it is larger than the smallest by at most a tenth of uniform
-        play's.
+        By what candidates are compared; a gap is then close if it exceeds the smallest by at most a tenth of the
+        uniform policy's.
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = {"average": (0.0, 96.8), "last": (0.27, 118.3)}
-    >>> known = {name: Candidate.with_gaps(Gaps("cce", np.full(2, gap), "certificate"), np.full(2, value))
-    ...          for name, (gap, value) in found.items()}
-    >>> choose(known, lambda: 20.7), choose(known, lambda: 5.0), choose(known, lambda: 20.7, target=0.1)
+    >>> figures = {"average": (0.0, 96.8), "last": (0.27, 118.3)}
+    >>> candidates = {name: Candidate.with_gaps(Gaps("cce", np.full(2, gap), "certificate"), np.full(2, value))
+    ...               for name, (gap, value) in figures.items()}
+    >>> choose(candidates, lambda: 20.7), choose(candidates, lambda: 5.0), choose(candidates, lambda: 20.7, target=0.1)
     ('last', 'average', 'average')
     """
-    best = _choose_any(known, uniform, target, prefer)
-    if known[best].table:
+    best = _choose_any(candidates, uniform, target, prefer)
+    if candidates[best].table:
         return best
-    gap = known[best].gap
+    gap = candidates[best].gap
     limit = (1 + OF_SMALLEST) * gap
     if target is not None and gap <= target:
         limit = min(limit, target)
-    close = [name for name, one in known.items() if one.table and one.gap <= limit]
-    equal = [name for name in close if not _is_preferred(known[best], known[name], OF_SMALLEST * gap)]
+    close = [name for name, one in candidates.items() if one.table and one.gap <= limit]
+    equal = [name for name in close if not _is_preferred(candidates[best], candidates[name], OF_SMALLEST * gap)]
     if prefer is not None:
-        least = worth_of(known[best], prefer) - OF_SMALLEST * gap
-        equal = [name for name in equal if worth_of(known[name], prefer) >= least]
-    return min(equal, key=lambda name: known[name].gap, default=best)
+        least = net_objective(candidates[best], prefer) - OF_SMALLEST * gap
+        equal = [name for name in equal if net_objective(candidates[name], prefer) >= least]
+    return min(equal, key=lambda name: candidates[name].gap, default=best)
 
 
 def _choose_any(
-    known: Mapping[str, Candidate],
+    candidates: Mapping[str, Candidate],
     uniform: Callable[[], float],
     target: float | None,
     prefer: str | int | None,
 ) -> str:
     """Return the candidate to return, whatever kind of policy it is."""
-    place = {name: k for k, name in enumerate(known)}
-    ranked = sorted(known, key=lambda name: (known[name].gap, -place[name]))
-    first = known[ranked[0]]
-    if prefer is None and not any(_is_preferred(one, first) for one in known.values()):
+    position = {name: k for k, name in enumerate(candidates)}
+    ranked = sorted(candidates, key=lambda name: (candidates[name].gap, -position[name]))
+    first = candidates[ranked[0]]
+    if prefer is None and not any(_is_preferred(one, first) for one in candidates.values()):
         return ranked[0]
     limit = limit_gap(first.gap, uniform, OF_UNIFORM if prefer is None else TOLERANCE)
     if target is not None and first.gap <= target:
         limit = min(limit, target)
-    close = [name for name in ranked if known[name].gap <= limit]
+    close = [name for name in ranked if candidates[name].gap <= limit]
     if prefer is not None:
-        return max(close, key=lambda name: worth_of(known[name], prefer))
-    return next(name for name in close if not any(_is_preferred(known[other], known[name]) for other in close))
+        return max(close, key=lambda name: net_objective(candidates[name], prefer))
+    members = [candidates[name] for name in close]
+    return next(name for name in close if not any(_is_preferred(other, candidates[name]) for other in members))
 
 
 def limit_gap(smallest: float, uniform: Callable[[], float], share: float) -> float:
@@ -299,9 +300,9 @@ def limit_gap(smallest: float, uniform: Callable[[], float], share: float) -> fl
     return smallest + max(share * uniform(), OF_SMALLEST * smallest)
 
 
-def worth_of(one: Candidate, prefer: str | int | None) -> float:
-    """Return what a candidate is worth: its values less its gaps, so that what is no equilibrium is worth less."""
-    return -math.inf if one.values is None else worth(one.values - one.gaps.upper, prefer)
+def net_objective(one: Candidate, prefer: str | int | None) -> float:
+    """Return the objective of a candidate's values less its gaps, so that what is no equilibrium ranks lower."""
+    return -math.inf if one.values is None else objective(one.values - one.gaps.upper, prefer)
 
 
 def _is_preferred(one: Candidate, other: Candidate, least: float = 0.0) -> bool:

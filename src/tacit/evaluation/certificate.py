@@ -7,9 +7,9 @@ on what a deviating agent can get. At each visit of (h, s), before anybody learn
     cce:  q_i(a)    ← average of E_{a_-i ~ μ_-i}[r_i + P·V†_{h+1,i}](s, a, a_-i)
     ce:   q_i(b, a) ← average of μ_i(b)·E_{a_-i ~ μ_-i}[r_i + P·V†_{h+1,i}](s, a, a_-i)
 
-where the learner's `pace` says how to average and when the averages take effect: then V ← v, and V† ← max_a q(a) or
-Σ_b max_a q(b, a). This is the first inequality in the proof of [Mao2022, lemma:upperbound] with the true model in place
-of samples: the deviator of the bound learns the hidden index after each step, so the bound is an upper one.
+where the learner's `averaging` says how to average and when the averages take effect: then V ← v, and V† ← max_a q(a)
+or Σ_b max_a q(b, a). This is the first inequality in the proof of [Mao2022, lemma:upperbound] with the true model in
+place of samples: the deviator of the bound learns the hidden index after each step, so the bound is an upper one.
 
 After K episodes the gap of π̄ is at most Σ_s ρ(s)·[max_a (1/K)·Σ_k q^k(a) − (1/K)·Σ_k V^k](s), with q^k and V^k in
 force when episode k begins. The vectors of the first step are averaged over k before the maximum is taken, since the
@@ -176,11 +176,11 @@ def certificate(game: ExactGame, kind: str, *, times: Schedule | None = None) ->
     """Make the certificate before learning, for the visits of a schedule or for all."""
     N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
     B = A if kind == "ce" else 1
-    room = (capacity(A) if kind == "ce" else 1, capacity(A))
-    sums = [("q", "f8", room), ("q_sum", "f8", room)]
+    shape = (capacity(A) if kind == "ce" else 1, capacity(A))
+    sums = [("q", "f8", shape), ("q_sum", "f8", shape)]
     cells = records((H, S, N), [("v", "f8"), *sums], "the certificate")
     first = records((S, N), [("v_sum", "f8"), *sums], "the certificate")
-    V, best, first["q"][:, :, :B, :A] = _even(game, B)
+    V, best, first["q"][:, :, :B, :A] = _uniform_values(game, B)
     return Certificate(
         V=V,
         best=best,
@@ -196,7 +196,7 @@ def certificate(game: ExactGame, kind: str, *, times: Schedule | None = None) ->
     )
 
 
-def _even(game: ExactGame, B: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _uniform_values(game: ExactGame, B: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return V and V† [H+1, S, N] of the uniform policy, and its q [S, N, B, A] at the first step."""
     N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
     possible = _recommendable(game, B)  # [N, B]
@@ -377,7 +377,7 @@ def _leaf(left, seats, table, mu, gain, actions, most, strides, row, prob):
 
 
 def _node(left, seats, table, mu, gain, actions, most, strides, row, prob):
-    """Contract the next agent, whose own actions lead to payoffs that count with the chance of the others before."""
+    """Contract the next agent, whose own actions lead to payoffs weighted with the probability of the others before."""
     N = len(seats)
     j = N - len(left)
     stride = 1 if len(left) == 1 else strides[j]

@@ -197,8 +197,8 @@ def lower_bounds(game: ExactGame, policy: RecordedPolicy) -> FloatArray:
     >>> bool((lower_bounds(game, policy) <= tacit.evaluate(game, policy).gaps + 1e-12).all())
     True
     """
-    does = behaviour(game, policy)
-    mean = MarkovPolicy(does.joint) if does.joint is not None else MarkovPolicy(list(does.marginals))
+    average = behaviour(game, policy)
+    mean = MarkovPolicy(list(average.marginals) if average.joint is None else average.joint)
     fixed = np.stack(deviations(game, mean, "cce").choices)  # [N, H, S]
     lower: FloatArray = np.maximum(certified_bound(game, policy, "cce", fixed=fixed)[1], 0.0)
     return lower

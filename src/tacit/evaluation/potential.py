@@ -149,8 +149,8 @@ def potential(game: ExactGame, *, trials: int = 3, seed: int = 0, tolerance: flo
     Each (step, state) that can be reached is judged by itself, however rarely it is visited. What passes unseen is
     relative to what is there: gains round a cycle below about H·1e-13 of the two agents' returns from that place on
     (counting the rewards in which they differ), and an influence of an agent on reaching a place below about H·1e-13 of
-    the chance to reach it. The exact figure is `Potential.tolerance`: eps·H·(joint actions + successors + 512). Chances
-    below 1e-300 count as none.
+    the probability of reaching it. The exact figure is `Potential.tolerance`: eps·H·(joint actions + successors + 512).
+    Probabilities below 1e-300 count as none.
 
     Parameters
     ----------

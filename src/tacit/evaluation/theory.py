@@ -8,9 +8,9 @@ Constants that the theorems hide in O(·) are taken as 1.
 Since both policies are free, D = max_{h,s} (max_π d_h^π(s))/(min_π d_h^π(s)): two dynamic programs over joint actions
 for each (h, s). It is infinite where some (h, s) can be reached and can be avoided.
 
-With `exploration` both policies are ε̃-greedy, π_i = (1 − ε̃)·θ_i + ε̃/A_i. The chance of being in s is affine in each
-agent's θ at each (h, s), so deterministic θ attain the extremes, and each action of the dynamic programs is what comes
-of it when every agent explores with ε̃. Every state that can be reached is then reached: D is finite.
+With `exploration` both policies are ε̃-greedy, π_i = (1 − ε̃)·θ_i + ε̃/A_i. The probability of being in s is affine in
+each agent's θ at each (h, s), so deterministic θ attain the extremes, and each action of the dynamic programs is what
+comes of it when every agent explores with ε̃. Every state that can be reached is then reached: D is finite.
 
 In a discounted game d(s) is the expected number of visits of s, of which stationary policies attain the extremes.
 

@@ -44,7 +44,7 @@ def make_state(world: World, *, step: float, first: Any, schedule: ExplorationSc
 
 @generics.policy.implement(EndlessQState)
 def policy(learner, i, h, s, out):
-    """Write the greedy policy, which is the answer; `act` explores beyond it."""
+    """Write the greedy policy, which runs return; `act` explores beyond it."""
     for a in range(learner.actions[i]):
         out[a] = 0.0
     out[learner.cells[0, s, i].greedy] = 1.0

@@ -33,7 +33,7 @@ def explores_next(schedule, explores, t):
 
 
 @generics.jitable
-def weigh(Q, top, temperature, a):
+def softmax_weight(Q, top, temperature, a):
     """Return exp((Q(a) − max Q)/τ)."""
     return exp(max((Q[a] - top) * (1.0 / max(temperature, 1e-300)), -1e3))
 
@@ -43,10 +43,10 @@ def draw_softmax(Q, best, temperature, n, u):
     """Draw an action a ∝ exp(Q(a)/τ), where `best` is a best one."""
     top, total = Q[best], 0.0
     for a in range(n):
-        total += weigh(Q, top, temperature, a)
+        total += softmax_weight(Q, top, temperature, a)
     left = u * total
     for a in range(n):
-        left -= weigh(Q, top, temperature, a)
+        left -= softmax_weight(Q, top, temperature, a)
         if left < 0.0:
             return a
     return best
@@ -74,7 +74,7 @@ def policy(learner, i, h, s, out):
     top, _ = ucb.best(Q, n)
     total = 0.0
     for a in range(n):
-        out[a] = weigh(Q, top, learner.agents[i].explores, a)
+        out[a] = softmax_weight(Q, top, learner.agents[i].explores, a)
         total += out[a]
     for a in range(n):
         out[a] /= total

@@ -142,7 +142,7 @@ def learn_one(learner, i, h, s, a, r, s_next):
 
 
 @generics.policy.implement(Link)
-def weigh_one(learner, i, h, s, out):
+def policy_one(learner, i, h, s, out):
     """Write agent i's distribution, or look further along the chain."""
     if i == 0:
         generics.policy(learner.own, 0, h, s, out)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 #: What a `.npz` holds; the first four are arrays, in the order of the parameters.
 KEYS = ("row", "following", "stored", "first", "actions", "states", "horizon")
 
-#: Numbers that `thin` holds for each node and state, beside the probabilities.
+#: Numbers that `_follow` holds for each node and state, beside the probabilities.
 _FLOATS = 12
 
 
