@@ -105,7 +105,7 @@ def learn(
         Stop when no agent's greedy policy has changed for so many periods.
     progress : callable or bool, optional
         Called with every event of the run: `Started`, `Advanced(done, total)`, `Measured(row)` with the reward and
-        the gap, `Noted(text)`, `Compiling(text)`, `Scouted` and `Finished`, all of `tacit.engine.events`. If not
+        the gap, `Noted(text)`, `Compiling(text)`, `Scouted(text)` and `Finished`, all of `tacit.engine`. If not
         given, a line on stderr shows how far the run is, in terminals and notebooks; True shows it anywhere, False
         nowhere.
     checkpoint : Checkpoint, optional
@@ -159,7 +159,7 @@ def run_learner(
     """Do what `learn` does, without warnings: they are in `run.warnings`."""
     watch = to_all(log_event, watch)
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
-        raise TacitError(f"checkpoint must be a tacit.engine.checkpoint.Checkpoint; got {brief(checkpoint)}")
+        raise TacitError(f"checkpoint must be a tacit.engine.Checkpoint; got {brief(checkpoint)}")
     for option in ENVIRONMENT_OPTIONS & params.keys():
         raise TacitError(f"{option} is an option of environments; give tacit.from_pettingzoo(env, {option}=…)")
     game = _take_game(game)

@@ -63,6 +63,17 @@ class Checkpoint:
     ----------
     resumed : int
         Episodes that had been done before, by the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tacit
+    >>> from tacit.engine import Checkpoint
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     checkpoint = Checkpoint(f"{folder}/run.npz", key="chicken, seed 0")
+    ...     run = tacit.learn(tacit.make("chicken"), "npg", episodes=10, checkpoint=checkpoint)
+    >>> checkpoint.resumed
+    0
     """
 
     def __init__(

@@ -111,14 +111,38 @@ class Noted:
 
 @dataclass(frozen=True)
 class Scouted:
-    """What was guessed of an environment before learning; `tacit.learn` shows it."""
+    """What was guessed of an environment before learning; `tacit.learn` shows it.
+
+    Attributes
+    ----------
+    text : str
+        A sentence for people.
+
+    Examples
+    --------
+    >>> from tacit.engine import Scouted
+    >>> Scouted("a few random episodes suggest horizon=25").text
+    'a few random episodes suggest horizon=25'
+    """
 
     text: str
 
 
 @dataclass(frozen=True)
 class Compiling:
-    """Machine code is not on disk yet: the compiler is at work for some seconds, and nothing moves meanwhile."""
+    """Machine code is not on disk yet: the compiler is at work for some seconds, and nothing moves meanwhile.
+
+    Attributes
+    ----------
+    text : str
+        A sentence for people.
+
+    Examples
+    --------
+    >>> from tacit.engine import Compiling
+    >>> Compiling("compiling, some seconds").text
+    'compiling, some seconds'
+    """
 
     text: str
 

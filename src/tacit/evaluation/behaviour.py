@@ -119,8 +119,8 @@ def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 102
     >>> markov_table(game, run.candidates["recent"].policy).product
     False
     """
-    does = _mix(game, policy.record, follow(game, policy, visits=visits), most=game.joint_actions)
-    return MarkovPolicy(does.marginals[0] if does.joint is None else does.joint)
+    average = _mix(game, policy.record, follow(game, policy, visits=visits), most=game.joint_actions)
+    return MarkovPolicy(average.marginals[0] if average.joint is None else average.joint)
 
 
 def _every(table: FloatArray, horizon: int) -> FloatArray:
@@ -179,7 +179,7 @@ def follow(game: ExactGame, policy: RecordedPolicy, *, visits: int | None = None
         np.zeros(game.horizon * S),
     )  # of averages in force; of the uniform policy to the end
     edges, first = np.searchsorted(ends, cells), record.edges
-    starts, even = policy.starts(), [np.full(a, 1 / a) for a in game.actions]
+    starts, uniform = policy.starts(), [np.full(a, 1 / a) for a in game.actions]
     for first_state in np.flatnonzero(game.initial):
         s = int(first_state)
         endings = ends[edges[s] : edges[s + 1]] - cells[s]
@@ -198,7 +198,7 @@ def follow(game: ExactGame, policy: RecordedPolicy, *, visits: int | None = None
         if h + 1 == game.horizon:
             continue
         onward = slice((h + 1) * S, (h + 2) * S)
-        lost[onward] += game.push(h, even, lost[c], s)
+        lost[onward] += game.push(h, uniform, lost[c], s)
         for part in _blocks(len(visited), game.numbers(same=True)):
             rows = restore_agents(record.rows(place.k[part], h), game.actions)
             moved = np.ascontiguousarray(game.push(h, rows, place.weight[part], s))
