@@ -88,6 +88,7 @@ for _name, _place in {
     "plot_groups": "tacit.figures.curves",
     "show_policy": "tacit.evaluation.behaviour",
     "exploit": "tacit.environments.measuring",
+    "progress_on_stderr": "tacit.cli.options",
     "save_run": "tacit.experiments.store",
     "load_run": "tacit.experiments.store",
 }.items():

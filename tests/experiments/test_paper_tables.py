@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from tacit.cli.options import Shown
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results
 
 
@@ -65,3 +67,21 @@ def test_a_ranking_that_the_candidate_decides_is_marked(results):
         gap = replace(one.gap, upper=[returned, returned])
         turned.append(replace(one, gap=gap, candidates={"last": replace(gap, upper=[last, last])}))
     assert "npg is before own_learner, by last iterates it is behind" in str(Results(turned, [], False).table())
+
+
+def test_an_experiment_shows_how_far_it_is_on_a_terminal(monkeypatch: pytest.MonkeyPatch):
+    titles = []
+
+    @contextmanager
+    def bar(title: str):
+        titles.append(title)
+        yield Shown(lambda text, done, total: titles.append(text), titles.append)
+
+    monkeypatch.setattr("tacit.cli.options.progress_on_stderr", bar)
+    experiment = Experiment("far", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),))
+    experiment.run()
+    assert not titles  # no terminal
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    experiment.run()
+    assert titles[0] == "far"
+    assert titles[-1] == "1/1 runs, 10 episodes"

@@ -117,3 +117,17 @@ def test_labels_of_the_polytope_do_not_overlap():
     boxes = [text.get_window_extent() for text in ax.texts] + [ax.get_legend().get_window_extent()]
     assert len(boxes) == 5
     assert not any(one.overlaps(other) for k, one in enumerate(boxes) for other in boxes[:k])
+
+
+def test_sets_of_payoffs_hold_each_other():
+    """Each border lies in the next larger set, and the best ce of chicken is the textbook's."""
+    panel = pictures.plot_payoffs(tacit.make("chicken"))
+    feasible, cce, ce = [patch.get_xy() for patch in panel.patches]
+    for inner, outer in ((ce, cce), (cce, feasible)):
+        for angle in np.linspace(0, 2 * np.pi, 36, endpoint=False):
+            direction = [np.cos(angle), np.sin(angle)]
+            assert (inner @ direction).max() <= (outer @ direction).max() + 1e-7
+    assert ce.sum(axis=1).max() == pytest.approx(10.5)  # the best ce: (chicken, dare), (dare, chicken) and both chicken
+    assert feasible.sum(axis=1).max() == pytest.approx(12)
+    with pytest.raises(tacit.TacitError, match="played once"):
+        pictures.plot_payoffs(tacit.make("good-state"))

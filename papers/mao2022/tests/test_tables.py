@@ -25,7 +25,7 @@ def test_the_page_names_verdicts_settings_and_rules():
         "| V-Learning outperforms Independent | GoodState | caption | **depends on the setting** | raw (above zero) |"
         in text
     )
-    assert "| the trajectory of PG converges and achieves high rewards | GoodState |  | holds |" in text
+    assert "| the trajectory of PG converges and achieves high rewards | GoodState |  | holds | a |" in text
     assert "| V-Learning | raw | 9.00 [8." in text
     assert "- *… outperforms Independent*: its interval lies above Independent's." in text
     assert "Seeds: GoodState 5." in text

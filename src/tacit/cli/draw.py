@@ -165,6 +165,7 @@ KINDS = {
     "simplex": "how mixtures of three actions move while agents learn; .gif and .html move",
     "field": "best responses and equilibria of a 2×2 game, and how learners move; .gif and .html move",
     "polytope": "the correlated equilibria of a 2×2 game, with play of learners and a policy",
+    "payoffs": "what two agents can get in a game played once: feasible, cce, ce and Nash payoffs",
     "learning": "what agents play at the first step while they learn: .gif or .html",
 }
 #: Who learns where nobody is named.
@@ -179,6 +180,7 @@ def add_draw(parser: argparse.ArgumentParser) -> None:
         f"Draw a picture of a game:\n{kinds}",
         "examples:\n  tacit draw shapley simplex -o cycle.gif        Shapley's cycle of fictitious play\n"
         "  tacit draw chicken field adaptive-v-cce npg -o field.png\n"
+        "  tacit draw chicken payoffs -o payoffs.png\n"
         "  tacit draw chicken polytope --concept ce -o ce.png\n"
         "  tacit draw box-pushing play --game-set horizon=6 -o play.gif\n"
         "  tacit draw good-state policy --policy results/first/…/policy.npz -o policy.svg",
@@ -203,7 +205,7 @@ def run_draw(args: argparse.Namespace) -> int:
     moves = kind == "learning"
     place = files.path(args.out if args.out is not None else f"{kind}.{'gif' if moves else 'png'}")
     moving = place.suffix in (".gif", ".html")
-    still = kind in ("policy", "polytope")
+    still = kind in ("policy", "polytope", "payoffs")
     endings = (*(() if moves else ENDINGS), *(() if still else (".gif", ".html")))
     if place.suffix not in endings:
         raise TacitError(f"the name of a picture of {kind} must end in {', '.join(endings)}; got {place}")
@@ -229,7 +231,9 @@ def _draw_picture(
     from tacit.figures import pictures
     from tacit.figures.pictures import trajectory
 
-    if kind in ("policy", "play"):
+    if kind == "payoffs":
+        axes = pictures.plot_payoffs(game, size=size)
+    elif kind in ("policy", "play"):
         policy = _policy(args, game)
         if moving:
             pictures.animate_play(game, policy, place, seed=args.seed, fps=args.fps or 1.0)

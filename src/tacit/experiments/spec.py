@@ -28,6 +28,7 @@ import inspect
 import itertools
 import os
 import re
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -36,7 +37,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit import games
 from tacit._version import __version__
-from tacit.core import check, files, memory
+from tacit.core import check, files, hooks, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import Registry
 from tacit.environments.adapters import environment
@@ -226,10 +227,13 @@ class Experiment(HasOptions):
                 raise TacitError(f"{chosen.name} is an object; add it to tacit.learners.REGISTRY, and name it")
 
     def run(self, **options: Any) -> Results:
-        """Run it; `options` are those of `tacit.experiments.run_experiment`."""
+        """Run it, with a progress bar on a terminal; `options` are those of `tacit.experiments.run_experiment`."""
         from tacit.experiments.runner import run_experiment  # it builds on this file
 
-        return run_experiment(self, **options)
+        if "progress" in options or not sys.stderr.isatty():
+            return run_experiment(self, **options)
+        with hooks.call("progress_on_stderr", self.name) as progress:
+            return run_experiment(self, **{"progress": progress, "note": progress.say, **options})
 
 
 #: What options are called in files, where another word says more.

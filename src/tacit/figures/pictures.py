@@ -26,6 +26,8 @@ from tacit.engine.fused import FusedEngine
 from tacit.environments.play import Played, play, unroll
 from tacit.evaluation.behaviour import behaviour, joint_actions
 from tacit.evaluation.equilibria import enumerable, equilibria
+from tacit.evaluation.gaps import evaluate
+from tacit.evaluation.solve import solve
 from tacit.evaluation.stage_game import deviation_gains, find_corners
 from tacit.figures.style import COLORS, animate, axes_for, legend, name, new_axes, plain, styled, title
 from tacit.games.showing import action_names, state_name, steps_played
@@ -164,6 +166,30 @@ def plot_polytope(
         title(ax, f"{name(game.name or 'a game')}: correlated equilibria")
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.04), ncols=2)
     return ax
+
+
+#: Directions in which the borders of sets of payoffs are looked for.
+_DIRECTIONS = 72
+
+
+def plot_payoffs(game: TabularGame, *, ax: Any = None, size: tuple[float, float] | None = None) -> Any:
+    """Draw what two agents can get in a game played once: feasible, cce, ce and Nash payoffs; return the axes."""
+    if game.agents != 2 or game.states * game.horizon != 1:
+        raise TacitError(f"payoffs are drawn of games of two agents that are played once; got {game!r}")
+    angles = np.linspace(0, 2 * np.pi, _DIRECTIONS, endpoint=False)
+    sets = {"feasible": ("optimum", "0.85"), "cce": ("cce", COLORS["sky"]), "ce": ("ce", COLORS["blue"])}
+    with styled():
+        (panel,) = axes_for(ax, 1, size, (5.0, 4.6))
+        for label, (concept, color) in sets.items():
+            border = [solve(game, concept, weights=[np.cos(angle), np.sin(angle)]).values for angle in angles]
+            points = np.stack([*border, border[0]])
+            panel.fill(*points.T, facecolor=color, edgecolor=color, linewidth=2, alpha=0.6, label=label)
+        nash = np.stack([evaluate(game, policy).values for policy in equilibria(game).policies])
+        panel.plot(*nash.T, "o", color=COLORS["black"], markersize=7, label="Nash equilibrium")
+        panel.set(xlabel="payoff of agent 0", ylabel="payoff of agent 1")
+        title(panel, f"{name(game.name or 'a game')}: payoffs")
+        legend(panel, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4)
+    return panel
 
 
 def plot_play(game: TabularGame, policy: Any, *, seed: int = 0, ax: Any = None, size: Any = None) -> Any:
@@ -367,7 +393,8 @@ def draw_path(ax: Any, path: FloatArray, *, label: str, color: str) -> Any:
         lines: Any = LineCollection(list(pieces), colors=color, linewidths=1.8)
         lines.set_alpha(np.linspace(0.45, 1.0, len(pieces)))
         ax.add_collection(lines)
-    ax.plot(*points[0], "o", markerfacecolor="none", markeredgecolor=color, markersize=6)
+    begun = {} if "start" in ax.get_legend_handles_labels()[1] else {"label": "start"}
+    ax.plot(*points[0], "o", markerfacecolor="none", markeredgecolor=color, markersize=6, **begun)
     (end,) = ax.plot(*points[-1], "o", color=color, markersize=6, label=name(label))
     return end
 
