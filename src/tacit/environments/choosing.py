@@ -139,6 +139,8 @@ class Table:
         if "recent" in names and "average" not in names and self.mixes(first):
             first = "recent"
             notes.append("no deterministic policy is stable here, so the average is preferred")
+        elif "average" not in names and run.gaps.source == "none":
+            first = max(names, key=lambda name: float(self.returns[name].mean()))
         nothing = {name: np.zeros((1, 1)) for name in names}
         gains = self.gains or nothing
         better = [
