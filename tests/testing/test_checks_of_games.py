@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -129,15 +129,11 @@ def test_a_broken_kernel(k: int):
     refused(Sum(kind=KINDS[k]), message)
 
 
-THIS = sys.modules[__name__]  # a function called through a module is not copied
-
-
 def other_in_python(game, i, token):
-    return THIS.where() * ((token + i) % 4) / 3
+    return operator.length_hint(ONE) * ((token + i) % 4) / 3  # functions of the standard library are not copied
 
 
-def where():
-    return 1.0
+ONE = (0,)
 
 
 @pytest.fixture
@@ -145,7 +141,7 @@ def two_faced():
     """A function that does one thing compiled and another interpreted."""
     from numba.extending import overload
 
-    overload(where)(lambda: lambda: 0.5)
+    overload(operator.length_hint)(lambda obj: lambda obj: 0.5)
 
 
 Faces = NamedTuple("Faces", list(Rules.__annotations__.items()))  # type: ignore[misc]
@@ -158,11 +154,7 @@ def test_compiled_and_interpreted_differ(two_faced: None):
 
 
 def nearly_other_in_python(game, i, token):
-    return THIS.nearly() * ((token + i) % 4) / 3
-
-
-def nearly():
-    return 1.0
+    return operator.countOf(ONE, 0) * ((token + i) % 4) / 3
 
 
 Rounded = NamedTuple("Rounded", list(Rules.__annotations__.items()))  # type: ignore[misc]
@@ -172,7 +164,7 @@ def test_only_the_last_digits_differ():
     """As with np.exp on a processor for which NumPy has its own."""
     from numba.extending import overload
 
-    overload(nearly)(lambda: lambda: 1.0 - 2.0**-53)
+    overload(operator.countOf)(lambda a, b: lambda a, b: 1.0 - 2.0**-53)
     for word, kernel in {**RIGHT, "reward": nearly_other_in_python}.items():
         getattr(kernels, word).implement(Rounded)(kernel)
     refused(Sum(kind=Rounded), "the last digits differ, as those of np.exp.* use exp, log and pow of tacit.kernels")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -287,16 +287,12 @@ class TwoFaced(NamedTuple):
     actions: np.ndarray
 
 
-def scale():
-    return 1.0
-
-
-numba.extending.overload(scale)(lambda: lambda: 0.5)
-THIS = sys.modules[__name__]  # a function called through a module is not copied
+numba.extending.overload(operator.indexOf)(lambda a, b: lambda a, b: 0.5)
+TWO = (1, 0)
 
 
 def learn_otherwise(learner, i, h, s, a, r, s_next):
-    learner.cells[h, s, i].weight[a] += r * THIS.scale()
+    learner.cells[h, s, i].weight[a] += r * operator.indexOf(TWO, 0)  # the standard library is not copied
 
 
 def test_what_only_the_compiler_shows():
