@@ -135,19 +135,6 @@ def test_tabulate_sees_the_step_and_says_what_fits():
         tacit.tabulate(walk, walk)
 
 
-def test_a_failing_encode_is_not_blamed_on_advance():
-    def encode(state: tuple[int, int]) -> int:
-        if state[1] > 1:
-            raise KeyError(state)
-        return 2 * state[0] + state[1]
-
-    with pytest.raises(tacit.TacitError, match=r"^encode \(.*raised KeyError"):
-        tacit.FunctionGame(
-            lambda u: (0, 0), lambda h, s, a, u: (0, 2), lambda i, h, s, a: 0.0, agents=1, actions=2, states=4,
-            horizon=2, reward_range=(0, 1), decode=lambda s: (s // 2, s % 2), encode=encode,
-        )  # fmt: skip
-
-
 class Hangs(Bare):
     """Ctrl-C is pressed twice within the fifth episode, with a pause between."""
 
