@@ -275,7 +275,7 @@ _OBEYED = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def printable(text: object, limit: int | None = None) -> str:
-    """Return a text on one line without anything that a terminal obeys, cut with "…" where it is longer than `limit`.
+    """Return a text on one line, without control characters, cut with "…" beyond `limit`.
 
     >>> printable("a[bold]b $x$")
     'a[bold]b $x$'

@@ -92,7 +92,7 @@ class Checkpoint:
         self._wait, self._last = self._pause, time.perf_counter()
 
     def resume(self, parts: Mapping[str, Resumable], state: object = None) -> None:
-        """Take charge of the parts of a run, and bring them to where the file left them, if there is one.
+        """Take charge of the parts of a run, and restore them from the file if there is one.
 
         `state` is what kernels work on, if anything; the code that defines it counts as code of the run.
         """
@@ -191,9 +191,9 @@ def check_names(arrays: Arrays, names: set[str]) -> None:
 
 
 def check_alike(arrays: Arrays, fresh: Arrays, *, most: int) -> None:
-    """Raise unless arrays are of the types and shapes of those of a fresh state, with numbers that it could come to.
+    """Raise unless arrays fit a fresh state: its types and shapes, and numbers that it could come to.
 
-    That is: finite ones, none below zero where that never happens, and whole ones from 0 (or what the fresh state has
+    Those are finite ones, none below zero where that never happens, and whole ones from 0 (or what the fresh state has
     below) to `most` more than it begins with.
     """
     for name, like in fresh.items():

@@ -125,7 +125,7 @@ class Curve:
         return self.rows[-1]
 
     def last_row(self, ended: str) -> dict[str, Any]:
-        """Return the last row, which says what ended the run, if anything has and the curve has a column for it."""
+        """Return the last row, with what ended the run where the curve has a column for it."""
         if self.stops:
             self.rows[-1][ENDED] = ended
         return self.rows[-1]

@@ -121,10 +121,10 @@ class FusedEngine(Engine):
 
     def snapshot(self) -> Arrays:
         """Return the states of learners, observers and generators."""
-        watched = (snapshot(own, name) for name, own in self._observers().items())
+        watched = (snapshot(observer, name) for name, observer in self._observers().items())
         return {
             **pack(self.state, "learner"),
-            **{key: array for own in watched for key, array in own.items()},
+            **{key: array for arrays in watched for key, array in arrays.items()},
             "streams": np.array(json.dumps([stream.bit_generator.state for stream in self._streams])),
             "episodes": np.array(self._episodes),
             "seconds": np.array(self.seconds),

@@ -66,13 +66,13 @@ def observe_trace(observer, learner, game, seats, h, s):
                     generics.policy(learner, i, step, state, observer.table[k, i, step, state])
 
 
-class Visits(NamedTuple):
+class StateCounts(NamedTuple):
     """How often play that never resets was in each state."""
 
     visits: IntArray  # [S]
 
 
-@generics.observe.implement(Visits)
+@generics.observe.implement(StateCounts)
 def observe_visits(observer, learner, game, seats, h, s):
     """Count the state."""
     observer.visits[s] += 1
@@ -101,7 +101,7 @@ class MarkovOutput(Output):
         small = self._tables is not None and _size(self._tables) <= AVERAGE_ALL
         self._averages_all = small and not is_interpreted(learner) and options.periods is None
         if options.periods is not None:
-            self.record = Visits(np.zeros(game.states, dtype=np.int64))
+            self.record = StateCounts(np.zeros(game.states, dtype=np.int64))
         if self._averages_all and not self._keeps_best:
             self.certificate = self._trace = trace(game, chunk_of(game.horizon))
 

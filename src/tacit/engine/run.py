@@ -650,7 +650,7 @@ class Run:
 
     @property
     def share(self) -> float | None:
-        """The gap as a share of that of the uniform policy, where both are known and the latter is not 0."""
+        """The gap as a share of the uniform policy's, where both are known and that is not 0."""
         if self.gaps.source not in ("exact", "certificate") or not self.uniform_gap:
             return None
         return self.gap / self.uniform_gap

@@ -237,7 +237,9 @@ def _range(begin: IntArray, counts: IntArray) -> IntArray:
 
 
 def _space_stages(share: FloatArray, begin: IntArray, end: IntArray, most: int) -> tuple[IntArray, FloatArray]:
-    """Return the visits at the quantiles (m − 1/2)/most, m = 1, …, most, of stages that count `share`, and weights.
+    """Return visits that are evenly spaced by weight, where stages count `share`, and their weights.
+
+    They are at the quantiles (m − 1/2)/most, m = 1, …, most.
 
     >>> _space_stages(np.array([0.25, 0.75]), np.array([0, 4]), np.array([4, 10]), 2)
     (array([4, 8]), array([0.5, 0.5]))

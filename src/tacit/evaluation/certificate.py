@@ -197,7 +197,7 @@ def certificate(game: ExactGame, kind: str, *, times: Schedule | None = None) ->
 
 
 def _uniform_values(game: ExactGame, B: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return V and V† [H+1, S, N] of the uniform policy, and its q [S, N, B, A] at the first step."""
+    """Return the uniform policy's V and V† [H+1, S, N], and its first q [S, N, B, A]."""
     N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
     possible = _recommendable(game, B)  # [N, B]
     V, best, first_q = np.zeros((H + 1, S, N)), np.zeros((H + 1, S, N)), np.zeros((S, N, B, A))

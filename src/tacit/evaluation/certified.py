@@ -85,7 +85,7 @@ def _history(
     after: list[History],
     fixed: IntArray | None,
 ) -> History:
-    """Compute what was in force at a step in state s, from the same for the next step and under the uniform policy."""
+    """Compute what was in force at a step in state s, from what was at the next step."""
     h, N, A = at_uniform.h, game.agents, max(game.actions)
     k = record.visits(h, s)
     each = kind == "ce"  # whether deviations are kept for each recommended action

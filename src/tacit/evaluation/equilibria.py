@@ -276,7 +276,7 @@ def _indifferent(payoffs: FloatArray) -> Iterator[Mixtures]:
 
 
 def _equations(payoffs: FloatArray, rows: Mixtures) -> tuple[FloatArray, FloatArray]:
-    """Return by how much mixtures [B, A_i] miss sums of 1 and indifference, [B, all A], and the slopes of that."""
+    """Return the residuals [B, all A] of mixtures [B, A_i], of sums 1 and indifference, and their slopes."""
     cuts = [0, *np.cumsum(payoffs.shape[1:])]
     error, slope = np.zeros((len(rows[0]), cuts[-1])), np.zeros((len(rows[0]), cuts[-1], cuts[-1]))
     for i, mixed in enumerate(rows):

@@ -124,7 +124,7 @@ def follow(
 
 
 def _pure(game: TabularGame, policy: MarkovPolicy) -> tuple[Any, IntArray]:
-    """Return the next states [S, A_1, …, A_N] of a game and the actions [N, S] of a policy, where both are certain."""
+    """Return the next states [S, A_1, …, A_N] and the actions [N, S] of a deterministic game and policy."""
     check_game(game)
     check_policy(policy, product="a path")
     policy.check_fits(game)
@@ -143,9 +143,11 @@ def _pure(game: TabularGame, policy: MarkovPolicy) -> tuple[Any, IntArray]:
 def _take_forced(game: TabularGame, forced: Mapping[int, int | Sequence[int]]) -> dict[int, list[int]]:
     """Return the actions that each agent is forced to, period by period."""
     script = {}
-    for agent, given in forced.items():
+    for agent, forced_to in forced.items():
         i = check.integer("forced", agent, least=0, most=game.agents - 1)
-        each: Any = [given] if isinstance(given, int | np.integer) else check.list_of(f"forced[{i}]", given, "actions")
+        each: Any = [forced_to]
+        if not isinstance(forced_to, int | np.integer):
+            each = check.list_of(f"forced[{i}]", forced_to, "actions")
         script[i] = [check.integer(f"forced[{i}]", a, least=0, most=game.actions[i] - 1) for a in each]
     return script
 

@@ -245,7 +245,7 @@ def solve_zero_sum(payoffs: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _pivot(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mixed actions at the last vertex of each, for matrices [S, m, n] of numbers from 1 to 2."""
+    """Return the mixed actions at the last vertex of each of `matrices` [S, m, n], with entries from 1 to 2."""
     S, m, n = matrices.shape
     tableau = np.ones((S, m + 1, n + 1))
     tableau[:, :m, :n] = matrices

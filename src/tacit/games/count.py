@@ -316,7 +316,7 @@ class CountGame(ExactGame):
         rewards, moves = np.zeros((2, H, S, A, A)), np.zeros((H, S, A, A, S))
         for h in range(H):
             for s in range(S):
-                sums = [score_distribution(np.array(own.scores), others[:, h, s]) for own in self.statistics]
+                sums = [score_distribution(np.array(one.scores), others[:, h, s]) for one in self.statistics]
                 for a in range(A):
                     q = self._reward_of[a]
                     scores, table = self.statistics[q].scores, self._rewards[a]
@@ -336,7 +336,7 @@ class CountGame(ExactGame):
         return TabularGame(Owned(moves), Owned(rewards), self.initial, H)
 
     def gain_alike(self, old: FloatArray, new: FloatArray) -> float | None:
-        """Return what agents gain who move one after another from `old` [H or 1, S, A], that all play, to `new`.
+        """Return the total gain of agents who move in turn from `old` [H or 1, S, A] to `new`.
 
         It does not matter in which order they move: the m-th to move faces m that have and N − 1 − m that have not.
         None where agents differ in their weights.

@@ -144,7 +144,7 @@ class CountRules:
         letters: str,
         calls: int,
     ) -> FloatArray:
-        """Return an array [H or 1, *shape] as it is, or the table of a function, which `call` makes for one step."""
+        """Return an array [H or 1, *shape], or a function's table, which `call` makes step by step."""
         if callable(source):
             if self._steps * calls > _CALLS:
                 raise TacitError(

@@ -33,7 +33,7 @@ class LineError(TacitError):
 
 @contextmanager
 def locate_errors(place: Path, reader: Any = None) -> Iterator[None]:
-    """Put the file before an error that is raised within, and the line if it has one or `reader.line` says one."""
+    """Put the file before an error that is raised within, and the line if error or reader has one."""
     try:
         yield
     except TacitError as error:

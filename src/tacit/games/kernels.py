@@ -321,9 +321,9 @@ def leave_one_out(game, copies, number, h, s, q, pays, moves):
         low = span[level, 0]
         others = sums[level, span[level, 2], low : span[level, 1] + 1]
         for a in range(actions):
-            own = low + game.scores[q, a]
+            least = low + game.scores[q, a]  # the least total of all agents' scores
             if pays and game.reward_statistic[a] == q:
-                first = game.reward_first[(h * game.reward_stride + s) * actions + a] + own
+                first = game.reward_first[(h * game.reward_stride + s) * actions + a] + least
                 game.own_reward[begin, a] = dot(others, game.reward[first : first + len(others)])
             if moves:
                 same = 0  # an earlier action with the same score has the same next states
@@ -333,7 +333,7 @@ def leave_one_out(game, copies, number, h, s, q, pays, moves):
                     if same < a:
                         game.own_next[begin, a, t] = game.own_next[begin, same, t]
                     else:
-                        table = game.transition[h * game.transition_stride + s, t, own : own + len(others)]
+                        table = game.transition[h * game.transition_stride + s, t, least : least + len(others)]
                         game.own_next[begin, a, t] = dot(others, table)
 
 
@@ -433,7 +433,7 @@ class Induced(NamedTuple):
 
 
 def induced_payoffs(game: CountGame, h: int, rows: FloatArray, s: int | None) -> Induced:
-    """Return what agents face at step h where they play `rows` [..., S, N, A], or [..., N, A] in state s."""
+    """Return what agents face at step h: `rows` are [..., S, N, A], or [..., N, A] in state s."""
     N, A, S = game.agents, game.actions[0], game.states
     flat, states = _flatten(game, rows, s)
     n = len(flat)
@@ -465,7 +465,7 @@ def induced_by_kind(
 
 
 def next_state_probs(game: CountGame, h: int, rows: FloatArray, s: int | None) -> FloatArray:
-    """Return the distributions of the next state where all play `rows` [..., S, N, A], or [..., N, A] in state s."""
+    """Return distributions of the next state: `rows` are [..., S, N, A], or [..., N, A] in state s."""
     flat, states = _flatten(game, rows, s)
     following = np.zeros((len(flat), game.states))
     tables = game.kernels()
@@ -480,9 +480,9 @@ def score_distribution(scores: FloatArray, probs: FloatArray) -> FloatArray:
     [0.25, 0.5, 0.25]
     """
     total = np.ones(1)
-    for own in probs:
+    for row in probs:
         joined = np.zeros(len(total) + int(scores.max()))
-        for score, prob in zip(scores, own, strict=True):
+        for score, prob in zip(scores, row, strict=True):
             joined[score : score + len(total)] += prob * total
         total = joined
     return total

@@ -172,9 +172,9 @@ class PricingGame(TabularGame):
         tables = _tabulate_turns(market) if timing == "sequential" else _tabulate(market, memory)
         successors, rewards, places = tables
         digits = next(
-            k for k in range(3, 18) if all(len({f"{x:.{k}f}" for x in own}) == len(own) for own in market.grid)
+            k for k in range(3, 18) if all(len({f"{x:.{k}f}" for x in grid}) == len(grid) for grid in market.grid)
         )
-        names = [[f"{x:.{digits}f}" for x in own] for own in market.grid]
+        names = [[f"{x:.{digits}f}" for x in grid] for grid in market.grid]
         states = [" ".join(names[i][a] for i, a in place) for place in places] if memory else ["market"]
         if timing == "sequential":
             states = [
@@ -215,9 +215,9 @@ class PricingGame(TabularGame):
         elif self.agents == 2 and self.action_names is not None:
             profits = np.moveaxis(market.profits(_combine(market.grid)), -1, 0)
             alike = np.array_equal(profits[0], profits[1].T)
-            for i, (own, other) in enumerate([self.action_names, self.action_names[::-1]][: 1 if alike else 2]):
+            for i, (row_names, other) in enumerate([self.action_names, self.action_names[::-1]][: 1 if alike else 2]):
                 paid: list[list[Any]] = [
-                    [name, *row] for name, row in zip(own, profits[i].swapaxes(0, i).tolist(), strict=True)
+                    [name, *row] for name, row in zip(row_names, profits[i].swapaxes(0, i).tolist(), strict=True)
                 ]
                 title = f"profit of {'a firm' if alike else f'firm {i}'}: its {thing} in rows, the rival's in columns"
                 parts.append(Table(title, ["", *other], paid))

@@ -186,7 +186,7 @@ class TabularGame(ExactGame):
     def joint_payoffs(
         self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
     ) -> FloatArray:
-        """Return r + γP_h V of every joint action where V [..., N, S] follows, as [..., N, S, A_1, …, A_N]."""
+        """Return r + γP_h V of all joint actions, [..., N, S, A_1, …, A_N], from V [..., N, S]."""
         rewards = self.step_rewards(h) if agents is None else self.step_rewards(h)[list(agents)]
         rewards = rewards if s is None else rewards[:, s : s + 1]
         if V is None:

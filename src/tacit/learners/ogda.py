@@ -154,9 +154,9 @@ class OGDA(ExactLearner):
             rows = policy.at(h)
             q = game.payoffs(h, rows, V[:, 0] if game.discount is not None else V[:, h + 1])
             for i, x in enumerate(rows):
-                own = q[i, :, : x.shape[1]]
-                critic[i, h] = V[i, h] + rate * ((x * own).sum(axis=1) - V[i, h])
-                slope = steps[i] * (own - own.mean(axis=1, keepdims=True))
+                payoffs = q[i, :, : x.shape[1]]
+                critic[i, h] = V[i, h] + rate * ((x * payoffs).sum(axis=1) - V[i, h])
+                slope = steps[i] * (payoffs - payoffs.mean(axis=1, keepdims=True))
                 points[i][h] = project_each(hats[i][h] + slope)
                 moved[i][h] = project_each(points[i][h] + slope) if self.optimistic else points[i][h]
         new = MarkovPolicy([Owned(x) for x in moved])

@@ -34,8 +34,7 @@ def make_state(world: World, *, step: float, first: Any, schedule: ExplorationSc
     fields = [("Q", "f8", A), ("greedy", index(A))]
     cells = records((1, world.states, world.agents), fields)
     for i, size in enumerate(world.actions):
-        own = first[i] if isinstance(first, tuple) else first
-        cells["Q"][0, :, i, :size] = own
+        cells["Q"][0, :, i, :size] = first[i] if isinstance(first, tuple) else first
         cells["greedy"][0, :, i] = cells["Q"][0, :, i, :size].argmax(axis=-1)
     agents = records((world.agents,), [("explores", NONNEGATIVE), ("periods", "i8"), ("changed", "i8")])
     agents["explores"] = schedule.first

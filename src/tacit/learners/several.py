@@ -91,7 +91,7 @@ class Mixed(Learner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, by agent."""
-        return {f"agent {i}": dict(own.params(world)) | {"learner": n} for i, (n, own) in enumerate(self._pairs)}
+        return {f"agent {i}": dict(member.params(world)) | {"learner": n} for i, (n, member) in enumerate(self._pairs)}
 
     @property
     def _pairs(self) -> list[tuple[str, Learner]]:
@@ -100,8 +100,8 @@ class Mixed(Learner):
     def init(self, world: World) -> Any:
         """Make the chain of states, the first agent's at its head."""
         *before, chain = (member.init(world.seat(i)) for i, member in enumerate(self.members))
-        for own in reversed(before):
-            chain = Link(own, chain)
+        for state in reversed(before):
+            chain = Link(state, chain)
         return chain
 
 
@@ -221,7 +221,7 @@ class Portfolio(Learner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, by member."""
-        return {f"{name} {key}": value for name, own in self.members for key, value in own.params(world).items()}
+        return {f"{name} {key}": value for name, member in self.members for key, value in member.params(world).items()}
 
 
 def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
@@ -323,9 +323,9 @@ def plain_factory(registered: Callable[..., Any]) -> Callable[..., Learner]:
         return PlainLearner(registered, params)
 
     signature = inspect.signature(registered)
-    own = [one for one in signature.parameters.values() if one.name not in KNOWN and one.kind is not one.VAR_KEYWORD]
+    chosen = [one for one in signature.parameters.values() if one.name not in KNOWN and one.kind is not one.VAR_KEYWORD]
     make.__doc__, make.__module__ = registered.__doc__, registered.__module__
-    make.__dict__["__signature__"] = signature.replace(parameters=own)
+    make.__dict__["__signature__"] = signature.replace(parameters=chosen)
     return make
 
 

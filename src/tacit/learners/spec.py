@@ -288,7 +288,7 @@ def with_start(learner: Learner, world: World, seed: int) -> World:
     """Return what all agents of a game know, with their learners' starting policies."""
     sizes = [(world.horizon, world.states, int(actions)) for actions in world.actions]
     start = tuple(starting_policy(learner.seat(i), size, seed, i) for i, size in enumerate(sizes))
-    return world._replace(start=() if all(own is None for own in start) else start)
+    return world._replace(start=() if all(table is None for table in start) else start)
 
 
 def _check_fits(start: Start, game: Game) -> None:

@@ -167,9 +167,9 @@ def best_pure(w, actions, joints):
         stable, welfare, stride = True, 0.0, 1
         for k in range(N):
             i = N - 1 - k
-            own = j // stride % actions[i]
+            played = j // stride % actions[i]
             for a in range(actions[i]):
-                if w.values[i, j + (a - own) * stride] > w.values[i, j]:
+                if w.values[i, j + (a - played) * stride] > w.values[i, j]:
                     stable = False
             welfare += w.values[i, j]
             stride *= actions[i]

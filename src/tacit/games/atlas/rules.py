@@ -26,9 +26,10 @@ def _won(lead: int) -> tuple[float, float]:
 
 
 def chain_store(*, markets: int = 3) -> TabularGame:
-    """In each market another entrant comes in (2 for both if the store yields, 0 if it fights) or stays out (1, and 5).
+    """In each market another entrant comes in or stays out, and the store yields or fights.
 
-    The store is agent 0; it answers each entrant in the next step.
+    Coming in pays 2 to both if the store yields, and 0 if it fights; staying out pays 1, and the store 5. The store is
+    agent 0; it answers each entrant in the next step.
     """
 
     def step(s: Any, joint: tuple[int, ...]) -> Outcomes:
@@ -588,6 +589,6 @@ def braess(*, drivers: int = 8, horizon: int = 1) -> TabularGame:
 
 
 def seeded_team(*, seed: int = 10, horizon: int = 1) -> TabularGame:
-    """Three agents with 3, 4 and 5 actions get the same reward, drawn evenly from [0, 1] by NumPy's old generator."""
+    """Three agents with 3, 4 and 5 actions get the same reward, uniform on [0, 1]; NumPy's old generator draws it."""
     common = np.random.RandomState(seed).uniform(0, 1, size=(3, 4, 5))
     return matrix_game([common] * 3, name="seeded-team", horizon=horizon)
