@@ -174,10 +174,8 @@ def follow(game: ExactGame, policy: RecordedPolicy, *, visits: int | None = None
     record, S, K = policy.record, game.states, policy.episodes
     ends = record.keys if record.rule == "rate" else record.stages.key  # cell·K + episode that an average ends with
     cells = np.arange(game.horizon * S + 1) * K
-    share, lost = (
-        np.zeros(len(ends)),
-        np.zeros(game.horizon * S),
-    )  # of averages in force; of the uniform policy to the end
+    share = np.zeros(len(ends))  # of averages in force
+    lost = np.zeros(game.horizon * S)  # of the uniform policy to the end
     edges, first = np.searchsorted(ends, cells), record.edges
     starts, uniform = policy.starts(), [np.full(a, 1 / a) for a in game.actions]
     for first_state in np.flatnonzero(game.initial):

@@ -122,11 +122,9 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
         values = dot(best.V[:, 0], game.initial)
         gaps = dot(best.best[:, 0], game.initial) - values
         subgame = max(float((best.best - best.V).max()), 0.0)
-    # who ignores a correlated draw may do worse than who follows it, and then stays: a gain of zero
+    # an agent that ignores a correlated draw may do worse than one that follows it; it then follows: a gain of zero
     may_lose = kind == "cce" and not policy.product
-    if not may_lose and gaps.min() < -ROUNDING * largest_return(
-        game
-    ):  # not an assert: it must hold under python -O too
+    if not may_lose and gaps.min() < -ROUNDING * largest_return(game):  # no assert: it must hold under python -O too
         raise RuntimeError(f"a gap came out negative ({gaps.min()}): a defect of tacit, please report it")
     gaps = np.maximum(gaps, 0.0)
     return Evaluation(values + least * game.effective_horizon, gaps, float(gaps.max()), kind, exact, subgame)
