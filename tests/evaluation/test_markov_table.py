@@ -40,4 +40,4 @@ def test_in_zero_sum_games_the_product_has_at_most_the_sum_of_the_gaps():
     assert product.gap <= table.gaps.upper.sum() + 1e-12
     assert product.policy.product
     assert (run.chosen, run.candidates[run.chosen].table) in (("markov", True), ("product", True))
-    assert f"{run.chosen}, Markov" in str(run)
+    assert f"Markov, from {run.chosen}" in str(run)
