@@ -449,7 +449,7 @@ def test_a_run_says_what_was_proven_only_afterwards():
     run = tacit.learn(tacit.make("chicken"), "adaptive-v-cce", episodes=300)
     assert "proven" not in str(run)
     proof = run.prove()
-    assert f"proven: gap ≤ {proof.size} (run.prove())" in str(run)
+    assert f"proven     gap ≤ {proof.size} (run.prove())" in str(run)
     assert float(proof.size) >= proof.bound >= run.gap - 1e-12
     assert run.prove() is proof
 
