@@ -17,7 +17,7 @@ from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.episodes import Bounds
 from tacit.environments.networks import join
 from tacit.learners import PPO
-from tacit.learners.ppo import Member, advantages, loss, update
+from tacit.learners.ppo import NetworkMember, advantages, loss, update
 
 installed = all(importlib.util.find_spec(name) for name in ("jax", "optax"))
 needs_jax = pytest.mark.skipif(
@@ -364,7 +364,7 @@ def test_kinds_of_observations_and_what_is_none():
         def _show(self) -> list[Any]:
             return [{"a": [1, 2], "b": ([3], [4, 5])}, "text"]
 
-    agents = [SimpleNamespace(inner=Member(0, i)) for i in range(2)]
+    agents = [SimpleNamespace(inner=NetworkMember(0, i)) for i in range(2)]
     with pytest.raises(tacit.TacitError, match="no numbers for a network"):
         join(PPO(), environment(Told()), agents, steps=10, episodes=10)
 

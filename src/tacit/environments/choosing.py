@@ -62,7 +62,7 @@ def conclude(run: Run, training: Training, watch: Watcher) -> Run:
     watch(Noted(f"playing up to {budget:,} further episodes to measure what was learned"))
     seeds = streams.seeds(run.seed, streams.CHOICE, range(2)).tolist()
     try:
-        table = Table(run, contest, seeds[0], plays)
+        table = PlayedReturns(run, contest, seeds[0], plays)
         if len(contest) > 1:
             if respond is not None:
                 table.respond(*respond)
@@ -81,7 +81,7 @@ def share_out(budget: int, candidates: int, agents: int) -> tuple[int, int] | No
     return (train, plays) if candidates > 1 and train // 3 >= TRAIN and plays >= LEAST else None
 
 
-class Table:
+class PlayedReturns:
     """Candidates, their returns by the same chance, and what trained responses gain from each."""
 
     def __init__(self, run: Run, candidates: Mapping[str, Any], seed: int, plays: int) -> None:
@@ -214,7 +214,7 @@ def _is_positive(samples: FloatArray, error: float, span: float) -> bool:
     return bool(np.any(samples)) and lower(samples, error, -span, span) > 0
 
 
-def _measure(run: Run, table: Table, training: Training, policy: Any, seed: int, plays: int) -> Run:
+def _measure(run: Run, table: PlayedReturns, training: Training, policy: Any, seed: int, plays: int) -> Run:
     """Return the run with the returns of its policy, of random play and of early training, and advice."""
     uniform = MarkovPolicy.uniform(run.game)
     uniform.observations = run.last.observations

@@ -11,7 +11,7 @@ import numpy as np
 from tacit.core.errors import TacitError, brief
 from tacit.environments.adapters import Environment, kind
 from tacit.learners import Learner
-from tacit.learners.ppo import PPO, Member, Networks
+from tacit.learners.ppo import PPO, NetworkMember, Networks
 from tacit.policies.network import MOST_INPUTS, Input
 
 
@@ -19,10 +19,12 @@ def join(
     learner: Learner, environment: Environment, agents: Sequence[Any], *, steps: int, episodes: int
 ) -> list[Networks]:
     """Give every agent that learns by PPO its network; those of one kind are updated together."""
-    members = {i: agent.inner for i, agent in enumerate(agents) if isinstance(getattr(agent, "inner", None), Member)}
+    members = {
+        i: agent.inner for i, agent in enumerate(agents) if isinstance(getattr(agent, "inner", None), NetworkMember)
+    }
     unstated = any(kind(environment.spaces[i]) == "Anything" for i in members)
     shown = environment.reset(0 if environment.seeded else None) if unstated else [None] * len(agents)
-    kinds: dict[Any, list[Member]] = {}
+    kinds: dict[Any, list[NetworkMember]] = {}
     for i, member in members.items():
         inputs = tuple(_inputs(environment.spaces[i], shown[i], environment.names[i]))
         width = sum(one.size for one in inputs)

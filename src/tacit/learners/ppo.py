@@ -107,7 +107,7 @@ class PPO(PythonLearner):
         """Make one agent; its network comes with `Networks`."""
         registry.require("jax", "networks")
         registry.require("optax", "networks")
-        return PlainAgent(Member(seed, index), size, observes=True)
+        return PlainAgent(NetworkMember(seed, index), size, observes=True)
 
     def steps_between(self, steps: int) -> int:
         """Return T in a run of so many steps."""
@@ -219,7 +219,7 @@ def compile_update(learner: PPO, heads: tuple[int, ...]) -> Any:
 # agents ---------------------------------------------------------------------------------------------------------------
 
 
-class Member:
+class NetworkMember:
     """One agent: it draws from its network, and hands its steps to the networks of its kind."""
 
     def __init__(self, seed: int, index: int) -> None:
@@ -265,7 +265,7 @@ class Networks:
     Parameters
     ----------
     learner : PPO
-    members : sequence of Member
+    members : sequence of NetworkMember
     inputs : tuple of Input
     heads : tuple of int
         Values of each part of an action.
@@ -287,7 +287,7 @@ class Networks:
     def __init__(
         self,
         learner: PPO,
-        members: Sequence[Member],
+        members: Sequence[NetworkMember],
         inputs: tuple[Input, ...],
         heads: tuple[int, ...],
         allowed: list[Any],
