@@ -54,7 +54,7 @@ from tacit.environments.networks import join
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World, v_base
-from tacit.learners.ppo import Member
+from tacit.learners.ppo import NetworkMember
 from tacit.learners.several import is_resumable
 from tacit.learners.spec import Scale
 from tacit.options import Options
@@ -312,7 +312,7 @@ class EnvironmentEngine(Engine):
         answers: list[Any] = [None] * len(named)
         for i in self.observing:
             inner = self.team.agents[i].inner
-            answers[i] = inner.part() if isinstance(inner, Member) else _answer(inner, named[i])
+            answers[i] = inner.part() if isinstance(inner, NetworkMember) else _answer(inner, named[i])
         return answers
 
     def _widen(self, paid: Sequence[float]) -> tuple[float, float]:
