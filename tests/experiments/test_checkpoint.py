@@ -68,7 +68,10 @@ def same(one: tacit.Run, other: tacit.Run) -> None:
 
 #: Learners that are made for other games, and those with a test of their own.
 ELSEWHERE = {"pg-two-timescale": "zero-sum"}
-CASES = [(learner, ELSEWHERE.get(learner, "good-state")) for learner in REGISTRY if learner != "ppo"] + [("stage-v-ce", "three agents"), ("npg", "three agents")]
+CASES = [(learner, ELSEWHERE.get(learner, "good-state")) for learner in REGISTRY if learner != "ppo"] + [
+    ("stage-v-ce", "three agents"),
+    ("npg", "three agents"),
+]
 
 
 @pytest.mark.usefixtures("interpreted")
