@@ -24,6 +24,9 @@ _NONE = "none"
 #: The largest file that is read, and bytes of memory that one byte of it may become.
 LIMIT, _SPREAD = 1_000_000, 100
 
+#: Parts of a key; the time and the memory to read one grow with their square.
+_DOTS = 100
+
 #: What msgspec's names of types are called in errors.
 _TYPES = {
     "str": "text",
@@ -40,7 +43,10 @@ def read(path: Path) -> dict[str, Any]:
     """Return the table in a TOML file, with None for the word "none"."""
     content = files.read(path, limit=LIMIT, spread=_SPREAD)
     try:
-        table: dict[str, Any] = replace_none(tomllib.loads(content.decode()))
+        text = content.decode()
+        if any(piece.count(".") > _DOTS for piece in re.split(r"[,=\n{}\[\]]", text)):
+            raise TacitError(f"it has a key of more than {_DOTS} parts")
+        table: dict[str, Any] = replace_none(tomllib.loads(text))
     except (ValueError, RecursionError, MemoryError) as error:  # no TOML, no UTF-8, or a number of 5000 digits
         raise TacitError(f"{path} is not a TOML file: {one_line(error, 200)}") from None
     return table
