@@ -64,7 +64,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with contextlib.redirect_stdout(told):
         assert main(["run", str(place / "a[bold]b.toml"), "--out", str(place / "[bold]x $a$")]) == 0
     for shown in NAMES.values():
-        assert f"\n{shown} on TabularGame" in "\n" + checked(told.getvalue())
+        assert f"\nchicken | {shown} | 4 episodes" in "\n" + checked(told.getvalue())
     assert f"stored in {place / '[bold]x $a$'}\n" in told.getvalue()
     return place / "[bold]x $a$"
 

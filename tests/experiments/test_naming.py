@@ -21,9 +21,9 @@ def test_names_stand_for_specs():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"games": (tacit.make("chicken"),)}, r"games\[0\] is .*save a game of your own with game\.save"),
-        ({"games": "chicken", "learners": ("npg", 3)}, r"learners\[1\] is 3; it must be a learner's name"),
-        ({"games": ("chicken", {"name": "chicken"})}, r"games\[1\] is .*a game's name, or GameSpec"),
+        ({"games": (tacit.make("chicken"),)}, r"games\[0\] must be a name, or a GameSpec.*; got TabularGame"),
+        ({"games": "chicken", "learners": ("npg", 3)}, r"learners\[1\] must be a name, or a LearnerSpec.*; got 3"),
+        ({"games": ("chicken", {"name": "chicken"})}, r"games\[1\] must be a name, or a GameSpec.*; got {'name'"),
         ({"games": ()}, "games is empty"),
     ],
 )
