@@ -238,7 +238,7 @@ def test_observations_that_a_table_does_not_have_are_noted():
     half = tacit.MarkovPolicy([low, low], observations=[["low"]] * 2)
     for found in (tacit.evaluate(Words(), half, episodes=200), tacit.exploit(Words(), half, episodes=200)):
         (told,) = (note for note in found.notes if "not in the policy's tables" in note)
-        assert 40 < float(told.split(" %")[0]) < 60
+        assert 40 < float(told.split("(")[1].split(" %")[0]) < 60
 
 
 def test_a_horizon_that_the_environment_states_cuts_nothing():

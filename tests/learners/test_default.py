@@ -1,4 +1,4 @@
-"""Who learns where nobody is named: `portfolio` where there are joint tables of moderate size."""
+"""Who learns where nobody is named: `portfolio` with joint tables of moderate size, `q-backward` in environments."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Walk:
         ),  # with more actions than it counts
         (tacit.make("minority", agents=3), "adaptive-v-cce"),
         (ROADS, "adaptive-v-cce"),
-        (tacit.to_pettingzoo(tacit.make("chicken")), "adaptive-v-cce"),
+        (tacit.to_pettingzoo(tacit.make("chicken")), "q-backward"),
     ],
     ids=lambda one: one if isinstance(one, str) else type(one).__name__,
 )
@@ -67,7 +67,7 @@ def test_the_default_is_taken_where_the_game_is_known(capsys):
     first = tacit.learn(game, episodes=6)
     assert first.learner == "portfolio"
     assert tacit.learn(game, episodes=6, start=first).learner == "adaptive-v-cce"
-    assert tacit.learn(tacit.to_pettingzoo(game), episodes=6).learner == "adaptive-v-cce"
+    assert tacit.learn(tacit.to_pettingzoo(game), episodes=6).learner == "q-backward"
     assert tacit.learn(Walk(), episodes=6).learner == "model-central"
     assert main(["run", "chicken", "--episodes", "6", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["learner"] == "portfolio"

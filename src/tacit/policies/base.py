@@ -325,7 +325,7 @@ class Policy(Sealed, ABC):
         >>> import tacit
         >>> policy = tacit.solve(tacit.from_gymnasium("FrozenLake-v1"), "optimum").policy
         >>> policy.predict(0)
-        (3, 1)
+        (0, 1)
         """
         if "_players" not in self.__dict__:
             self._players = [self.part(i) for i in range(self.agents)]
