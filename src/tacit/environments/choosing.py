@@ -49,7 +49,7 @@ def conclude(run: Run, training: Training, watch: Watcher) -> Run:
     first = "average" if "average" in candidates else run.chosen
     if run.gaps.source == "none" and candidates:  # nothing else chose among them
         run = replace(run, chosen=first)
-    if run.interrupted or not candidates:
+    if run.interrupted or run.chosen not in candidates:  # without its record, the chosen policy cannot be played
         return run
     proven = run.gaps.source == "model-free" and run.gaps.informative
     contest = {run.chosen: candidates[run.chosen]} if proven else candidates
