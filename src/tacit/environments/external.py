@@ -187,6 +187,12 @@ class ObservingPart(Part):
             self.count_unknown(s)
         return self._part.act(h, state)
 
+    def choose(self, h: int, s: Any, allowed: Any) -> int:
+        """Return the action at step h; what is unknown is counted without a warning, for the notes on play."""
+        state = self._number(s)
+        self.unknown += state is None
+        return self._part.act(h, state)
+
 
 def policy_of(game: Any, policy: Any) -> Any:
     """Return whatever plays a game or an environment as a policy.

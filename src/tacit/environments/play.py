@@ -183,6 +183,11 @@ class EpisodePlayers:
         self.known = _known(policy, len(actions))
         self.actions, self.deviation = list(actions), deviation
 
+    @property
+    def unknown(self) -> list[int]:
+        """How many observations each part that sees has not known so far."""
+        return [part.unknown if part.sees else 0 for part in self.parts]
+
     def begin(self, seed: int) -> None:
         """Begin an episode."""
         for part in self.parts:
@@ -334,11 +339,13 @@ class EnvironmentArena:
         for h in range(self.horizon):
             states = played.states[b, h]
             self.seen.write(shown, over, states)
-            if players.deviation is None:  # of the agents that are not out
-                sizes = zip(states.tolist(), players.known, over or [False] * self.agents, strict=True)
-                unknown = [s >= size for s, size, out in sizes if not out]
-                self.lost, self.met = self.lost + unknown.count(True), self.met + len(unknown)
+            before = players.unknown
             played.actions[b, h] = chosen = players.act(h, states.tolist(), shown, self.environment.allowed)
+            if players.deviation is None:  # of the agents that are not out
+                gone, now = over or [False] * self.agents, players.unknown
+                rows = zip(states.tolist(), players.known, before, now, gone, strict=True)
+                unknown = [s >= size or more > less for s, size, less, more, out in rows if not out]
+                self.lost, self.met = self.lost + unknown.count(True), self.met + len(unknown)
             shown, paid, over = self.environment.step(chosen)
             played.rewards[b, h] = floats(self.environment, paid)
             if over is not None and all(over):
