@@ -183,10 +183,12 @@ def _check_endless(game: Game, name: str, learner: Learner) -> TabularGame:
     """Return the tables of a discounted game in which a learner can play without a reset."""
     if getattr(game, "discount", None) is None:
         raise TacitError(f"periods is for discounted games, whose play has no end; got {game!r}; give episodes")
+    if is_exact(learner):
+        sampled = ", or gradient='sampled'" if hasattr(learner, "gradient") else ""
+        raise TacitError(f"{name} follows exact gradients and plays no periods; give episodes{sampled}")
     if not learner.endless:
-        raise TacitError(
-            f"{name} learns from episodes, and play that never resets has none; give episodes, or e.g. q-independent"
-        )
+        why = "learns from how episodes end, and play that never resets has no end"
+        raise TacitError(f"{name} {why}; give episodes, or e.g. q-independent")
     return check_exact(game, "a discount needs tables").tabular()
 
 

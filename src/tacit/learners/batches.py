@@ -1,4 +1,8 @@
-"""Payoffs of own actions from batches of visits, for learners that project onto the simplex of each (h, s).
+"""What policy gradients learn from: windows of steps, and batches of visits.
+
+A window is an episode. In play that never resets it is so many periods that nothing but γ^t < 1 % of a return lies
+beyond its first half; those periods are learned from, with discounted rewards to go up to the window's end, and the
+policy stands still while it is played. So visits in the long run take the place of those from the first state.
 
 At each (h, s) an agent plays (1 − ε)·x + ε/A for a batch of visits, and sums what followed each action:
 
@@ -9,14 +13,83 @@ All agents see the state, so a batch of (h, s) ends for all of them at the same 
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 from tacit.bandits.spec import pick
 from tacit.core import check, elementary, generics
-from tacit.core.records import NONNEGATIVE, Fields
-from tacit.learners.spec import player
+from tacit.core.elementary import log
+from tacit.core.records import NONNEGATIVE, Fields, index, records
+from tacit.learners.spec import World, player
 
 project = generics.jitable(elementary.project)
+
+#: Of the return after a period that is learned from, at most so much lies beyond its window.
+CUT_OFF = 0.01
+
+
+class Window(NamedTuple):
+    """The steps that are learned from at once: those of an episode, or so many periods of play that never resets."""
+
+    steps: Any  # [H or periods, N]  s, action, reward, and what else a learner notes
+    agents: Any  # [N]  passed: periods of the window that are over; 0 in episodes
+    counted: int  # steps that are learned from, the first ones
+    discount: float  # γ between periods; 1 in episodes
+    endless: int  # 1 where play never resets and every period is step 0; otherwise 0
+
+
+def count_steps(world: World) -> int:
+    """Return the steps of a window: H, or twice the periods after which γ^t is `CUT_OFF`."""
+    if world.discount is None:
+        return world.horizon
+    return 2 * (1 if world.discount <= CUT_OFF else math.ceil(log(CUT_OFF) / log(world.discount)))
+
+
+def make_window(world: World, actions: int, fields: Fields = (), length: int | None = None) -> Window:
+    """Return a window; in play that never resets of so many periods, or if not given of `count_steps`."""
+    endless = int(world.discount is not None)
+    length = length if endless and length is not None else count_steps(world)
+    noted = [("s", index(world.numbers)), ("action", index(actions)), ("reward", "f8"), *fields]
+    return Window(
+        steps=records((length, world.agents), noted),
+        agents=records((world.agents,), [("passed", index(length if endless else 1))]),
+        counted=length // 2 if endless else length,
+        discount=1.0 if world.discount is None else world.discount,
+        endless=endless,
+    )
+
+
+@generics.jitable
+def note(window, i, h, s, a):
+    """Return agent i's record of step h, or of the running period, with its state and action."""
+    step = window.steps[h + window.agents[i].passed, i]
+    step.s, step.action = s, a
+    return step
+
+
+@generics.jitable
+def fills(window, i, h, r):
+    """Note a reward and go on to the next step; return whether this was the last of the window."""
+    me = window.agents[i]
+    k = h + me.passed
+    window.steps[k, i].reward = r
+    full = k + 1 == len(window.steps)
+    me.passed = 0 if full else me.passed + window.endless
+    return full
+
+
+@generics.jitable
+def add_up(window, i):
+    """Write the discounted rewards to go in place of the rewards."""
+    for k in range(len(window.steps) - 2, -1, -1):
+        window.steps[k, i].reward += window.discount * window.steps[k + 1, i].reward
+
+
+@generics.jitable
+def visited(learner, i, k):
+    """Return agent i's player at step k of the window."""
+    window = learner.window
+    return player(learner.players, learner.cells, i, 0 if window.endless == 1 else k, window.steps[k, i].s)
 
 
 def fields(actions: int) -> Fields:

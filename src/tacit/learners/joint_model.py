@@ -266,5 +266,5 @@ def model_game(state: Any) -> TabularGame:
     )
     total = np.repeat(np.add.reduceat(moves.prob, moves.first[:-1]), np.diff(moves.first))
     table = np.moveaxis(rewards, -1, 0).reshape(N, steps, S, *state.actions.tolist())
-    length = {"horizon": H} if state.over < 0 else {"discount": state.discount}
+    length = {"horizon": H} if state.over < 0 and not state.endless else {"discount": state.discount}
     return TabularGame(moves._replace(prob=moves.prob / total), table, np.ones(S) / S, **length)

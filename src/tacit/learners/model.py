@@ -36,6 +36,7 @@ from tacit.core import check, generics
 from tacit.core.elementary import exp, pow
 from tacit.core.records import NONNEGATIVE, Fields, capacity, records
 from tacit.core.types import FloatArray, IntArray
+from tacit.learners import batches
 from tacit.learners.spec import Info, Learner, World
 
 #: Full plans are made after so many episodes, and one in so many of those played.
@@ -83,6 +84,11 @@ class ModelIndependent(Learner):
         """What it learns, returns and needs."""
         return Info("nash", "average", reward_scale_free=True)
 
+    @property
+    def endless(self) -> bool:
+        """Whether it learns in play that never resets: it does."""
+        return True
+
     def explores(self, state: Any, i: int) -> float:
         """Return the probability of a uniform action now."""
         return float(state.agents["exploration"][i])
@@ -90,7 +96,7 @@ class ModelIndependent(Learner):
     def init(self, world: World) -> ModelState:
         """Make the state of all agents."""
         H, S, N, A = world.horizon, world.states, world.agents, capacity(world.actions.max())
-        discounted = world.continues < 1.0
+        discounted = world.continues < 1.0 or world.discount is not None
         cells = records((1 if discounted else H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
             cells["prob"][:H, :, i, :size] = cells["average"][:H, :, i, :size] = 1.0 / size
@@ -100,12 +106,11 @@ class ModelIndependent(Learner):
             cells=cells,
             model=records((1, S, N), model_fields(A, self.successors), "the agents' models of the world"),
             agents=agents,
-            path=records((H, N), [("state", "i8")]),
+            window=batches.make_window(world, A, length=world.scale.horizon),
             q=np.zeros(A),
             actions=world.actions,
-            horizon=H,
-            discount=world.continues,
-            over=S - 1 if discounted else -1,
+            discount=world.continues if world.discount is None else world.discount,
+            over=S - 1 if world.continues < 1.0 else -1,
         )
 
 
@@ -158,10 +163,9 @@ class ModelState(NamedTuple):
     cells: Any  # [H+1, S, N]; [1, S, N] in a discounted game
     model: Any  # [1, S, N]
     agents: Any  # [N]
-    path: Any  # [H, N]  states of the running episode
+    window: batches.Window  # of the running episode
     q: FloatArray  # [A]  scratch
     actions: IntArray  # [N]
-    horizon: int
     discount: float  # γ
     over: int  # the state after the end of a discounted game, -1 elsewhere
 
@@ -202,14 +206,16 @@ def act(learner, i, h, s, u):
 @generics.learn.implement(ModelState)
 def learn(learner, i, h, s, a, r, s_next):
     """Count the step; after the last one of an episode, plan."""
-    me, last = learner.agents[i], h + 1 == learner.horizon
-    learner.path[h, i].state = s
-    me.gained = me.gained + r if h > 0 else r
+    me, endless = learner.agents[i], learner.window.endless == 1
+    batches.note(learner.window, i, h, s, a)
+    last = batches.fills(learner.window, i, h, r)
+    me.gained = r / (1.0 - learner.discount) if endless else me.gained + r if h > 0 else r
     if s != learner.over:
-        count_step(learner, i, h, s, a, r, s_next, last or s_next == learner.over)
+        count_step(learner, i, h, s, a, r, s_next, (last and not endless) or s_next == learner.over)
+    if last or endless:
+        me.best = max(me.best, me.gained)
     if last:
         me.episodes += 1
-        me.best = max(me.best, me.gained)
         if me.episodes >= me.due:
             plan(learner, i)
         else:
@@ -292,7 +298,7 @@ def least_visited(here, n):
 def plan(learner, i):
     """Plan backwards over the steps at every state that was met, and begin the next batch."""
     me, states, k = learner.agents[i], learner.model.shape[1], learner.agents[i].episodes
-    for h in range(min(learner.horizon, len(learner.cells)) - 1, -1, -1):
+    for h in range(min(len(learner.window.steps), len(learner.cells)) - 1, -1, -1):
         for j in range(min(me.met, states)):
             plan_cell(learner, i, h, min(learner.model[0, j, i].state, states - 1))
     me.planned = me.met
@@ -303,8 +309,8 @@ def plan(learner, i):
 @generics.apart
 def plan_path(learner, i):
     """Plan backwards along the path of an episode: as much work as playing it."""
-    for h in range(learner.horizon - 1, -1, -1):
-        s = min(learner.path[h, i].state, learner.model.shape[1] - 1)
+    for h in range(len(learner.window.steps) - 1, -1, -1):
+        s = min(learner.window.steps[h, i].s, learner.model.shape[1] - 1)
         if s != learner.over:
             plan_cell(learner, i, h, s)
 

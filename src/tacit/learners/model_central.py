@@ -89,6 +89,11 @@ class ModelCentral(Learner):
         """What it learns, returns and needs."""
         return Info(self.equilibrium, needs=frozenset({"all agents"}), reward_scale_free=True)
 
+    @property
+    def endless(self) -> bool:
+        """Whether it learns in play that never resets: it does."""
+        return True
+
     def explores(self, state: Any, i: int) -> float:
         """Return the probability of a uniform action now."""
         return float(state.clock["exploration"][0])
@@ -99,13 +104,14 @@ class ModelCentral(Learner):
         joint = math.prod(int(size) for size in world.actions)
         if joint > JOINT:
             raise TacitError(f"model-central takes at most {JOINT:,} joint actions; got {joint:,}")
-        discounted = world.continues < 1.0
+        discounted, endless = world.continues < 1.0 or world.discount is not None, world.discount is not None
+        window = world.scale.horizon if endless else H
         fields = joint_model.fields(joint, self.successors, N)
         each = not discounted and (H + 1) * S * records((1,), fields).nbytes <= EACH
         cells = records((1 if discounted else H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
             cells["prob"][:H, :, i, :size] = 1.0 / size
-        clock = records((1,), clock_fields(S))
+        clock = records((1,), [*clock_fields(S), ("passed", index(window if endless else 1))])
         clock["exploration"] = 0.3
         agents = records((N,), agent_fields(A))
         agents["low"], agents["high"] = math.inf, -math.inf
@@ -118,9 +124,10 @@ class ModelCentral(Learner):
             scratch=joint_model.make_scratch(N, joint, A),
             actions=world.actions,
             joint=joint,
-            horizon=H,
-            discount=world.continues,
-            over=S - 1 if discounted else -1,
+            horizon=window,
+            discount=world.continues if world.discount is None else world.discount,
+            over=S - 1 if world.continues < 1.0 else -1,
+            endless=int(endless),
         )
 
     def plan(self, state: Any, states: int, *, quick: bool = False) -> MarkovPolicy | None:
@@ -182,6 +189,7 @@ class CentralModel(NamedTuple):
     horizon: int
     discount: float  # γ
     over: int  # the state after the end of a discounted game, -1 elsewhere
+    endless: int  # 1 where play never resets, and an episode is a window of 1/(1 − γ) periods; otherwise 0
 
 
 @generics.jitable
@@ -222,13 +230,14 @@ def learn(learner, i, h, s, a, r, s_next):
     """Note one agent's step; after the last agent's, count it, and after the last step of a batch, plan."""
     me, clock, N = learner.agents[i], learner.clock[0], len(learner.actions)
     me.action, me.reward = a, r
-    me.gained = me.gained + r if h > 0 else r
-    last = h + 1 == learner.horizon
-    if last:
+    endless, last = learner.endless == 1, h + clock.passed + 1 == learner.horizon
+    me.gained = r / (1.0 - learner.discount) if endless else me.gained + r if h > 0 else r
+    if last or endless:
         me.best = max(me.best, me.gained)
     if i == N - 1:
         if s != learner.over:
-            count_step(learner, h, s, s_next, last or s_next == learner.over)
+            count_step(learner, h, s, s_next, (last and not endless) or s_next == learner.over)
+        clock.passed = 0 if last else clock.passed + learner.endless
         if last:
             clock.episodes += 1
             if clock.episodes >= clock.due:
@@ -298,7 +307,8 @@ def plan(learner):
         for i in range(N):
             clock.differ = 1 if joint_model.rewards_differ(learner.agents[i]) else clock.differ
     clock.news = 0.0
-    for h in range(learner.horizon - 1, -1, -1):
+    for sweep in range(learner.horizon - 1, -1, -1):
+        h = 0 if learner.endless == 1 else sweep
         for k in range(min(clock.met, states)):
             s = min(learner.model[0, k, 0].state, states - 1)
             joint_model.value_joint_actions(learner, counts_at(learner, h, s), h)

@@ -80,13 +80,18 @@ class NashQ(Learner):
         needs = {"all agents", *(["zero-sum"] if self.operator == "minimax" else [])}
         return Info("ce" if self.operator == "correlated" else "nash", needs=frozenset(needs))
 
+    @property
+    def endless(self) -> bool:
+        """Whether it learns in play that never resets: it does."""
+        return True
+
     def explores(self, state: Any, i: int) -> float:
         """Return the probability ε of a uniform joint action."""
         return self.exploration
 
     def init(self, world: World) -> NashQState:
         """Make the state of all agents."""
-        joint, discounted = count_joint("nash-q", world), world.continues < 1.0
+        joint, discounted = count_joint("nash-q", world), world.continues < 1.0 or world.discount is not None
         fields = [
             ("Q", "f8", (world.agents, capacity(joint))),
             ("visits", "i8", capacity(joint)),
@@ -106,7 +111,8 @@ class NashQ(Learner):
             joint=joint,
             horizon=world.horizon,
             effective_horizon=float(world.scale.horizon),
-            over=world.states - 1 if discounted else -1,
+            over=world.states - 1 if world.continues < 1.0 else -1,
+            discount=1.0 if world.discount is None else world.discount,
         )
 
     def plan(self, state: Any, states: int, *, quick: bool = False) -> MarkovPolicy | None:
@@ -143,6 +149,7 @@ class NashQState(NamedTuple):
     horizon: int
     effective_horizon: float
     over: int  # the state after the end of a discounted game, -1 elsewhere
+    discount: float  # γ of play that never resets, otherwise 1
 
 
 @generics.jitable
@@ -190,7 +197,7 @@ def policy(learner, i, h, s, out):
 def learn(learner, i, h, s, a, r, s_next):
     """After the last agent's turn move Q of the joint action, and solve the stage game again."""
     joint, last = note(learner, i, a, r), len(learner.cells) - 1
-    cut = last == 0 and h + 1 == learner.horizon  # a stretch of a discounted game that did not end
+    cut = learner.over >= 0 and h + 1 == learner.horizon  # a stretch of a discounted game that did not end
     if joint >= 0 and s != learner.over and not cut:
         update(learner, learner.cells[min(h, last), s, 0], learner.cells[min(h + 1, last), s_next, 0], joint)
 
@@ -205,7 +212,8 @@ def update(learner, cell, following, joint):
         rate = (learner.effective_horizon + 1.0) / (learner.effective_horizon + n)
     w, N = learner.scratch, len(learner.actions)
     for i in range(N):
-        cell.Q[i, joint] += rate * (learner.agents[i].reward + following.value[i] - cell.Q[i, joint])
+        target = learner.agents[i].reward + learner.discount * following.value[i]
+        cell.Q[i, joint] += rate * (target - cell.Q[i, joint])
         for j in range(learner.joint):
             w.values[i, j] = cell.Q[i, j]
     stage_equilibrium.solve(w, learner.actions, learner.joint, learner.kind)

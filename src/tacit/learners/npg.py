@@ -26,9 +26,10 @@ from tacit.core import check, generics
 from tacit.core.elementary import exp, exp_each, log_each
 from tacit.core.errors import TacitError
 from tacit.core.memory import Owned
-from tacit.core.records import capacity, index, records
+from tacit.core.records import capacity, records
 from tacit.core.types import IntArray
 from tacit.evaluation.gradient import Gradient
+from tacit.learners import batches
 from tacit.learners.pg_exact import check_eta, theory_step
 from tacit.learners.spec import (
     ExactLearner,
@@ -98,6 +99,11 @@ class NPG(ExactLearner):
             return theory_step(world)
         return SAMPLED_STEP if self.eta == "auto" and self.gradient == "sampled" else self.eta
 
+    @property
+    def endless(self) -> bool:
+        """Whether it learns in play that never resets: from samples it does."""
+        return self.gradient == "sampled"
+
     def ascend(self, policy: MarkovPolicy, gradient: Gradient, eta: float) -> tuple[MarkovPolicy, float]:
         """Take one exact step of every agent; return the new policy and how far it moved, over η."""
         moved = []
@@ -112,19 +118,16 @@ class NPG(ExactLearner):
 
     def init(self, world: World) -> NPGState:
         """Make the state of all agents."""
-        H, N, A = world.horizon, world.agents, capacity(world.actions.max())
+        A = capacity(world.actions.max())
         cells, players, sharing = make_cells(self.steps, world, [("logits", "f8", A)], [])  # relative to the largest
         players["logits"] = np.maximum(log_each(starting_point(world)[: len(players)]), -1e300)
         return NPGState(
             cells=cells,
             players=sharing,
-            steps=records(
-                (H, N), [("s", index(world.numbers)), ("action", index(A)), ("prob", "f8"), ("reward", "f8")]
-            ),
-            agents=records((N,), [("prob", "f8", A)]),
+            window=batches.make_window(world, A, [("prob", "f8")]),
+            agents=records((world.agents,), [("prob", "f8", A)]),
             eta=float(self._step(world)),
             actions=world.actions,
-            horizon=H,
         )
 
 
@@ -133,11 +136,10 @@ class NPGState(NamedTuple):
 
     cells: Any  # [H, S, N]  logits [A], relative to the largest
     players: Any  # whose logits are where
-    steps: Any  # [H, N]  of the running episode: state, action, its probability, reward
+    window: batches.Window  # of the running episode, with the probability of the action
     agents: Any  # [N]  prob [A]: scratch
     eta: float
     actions: IntArray  # [N]
-    horizon: int
 
 
 @generics.policy.implement(NPGState)
@@ -155,26 +157,22 @@ def policy(learner, i, h, s, out):
 @generics.act.implement(NPGState)
 def act(learner, i, h, s, u):
     """Draw from π."""
-    prob, step = learner.agents[i].prob, learner.steps[h, i]
+    prob = learner.agents[i].prob
     generics.policy(learner, i, h, s, prob)
     chosen = pick(prob, 1.0, learner.actions[i], u)
-    step.s = s
-    step.action = chosen
-    step.prob = max(prob[chosen], 1e-300)
+    batches.note(learner.window, i, h, s, chosen).prob = max(prob[chosen], 1e-300)
     return chosen
 
 
 @generics.learn.implement(NPGState)
 def learn(learner, i, h, s, a, r, s_next):
     """Note the reward; after the last step, move the logits at the visited cells."""
-    learner.steps[h, i].reward = r
-    if h == learner.horizon - 1:
-        ahead = 0.0
-        for k in range(learner.horizon - 1, -1, -1):
-            step = learner.steps[k, i]
-            logits = player(learner.players, learner.cells, i, k, step.s).logits
-            ahead += step.reward
-            logits[step.action] += learner.eta * ahead / step.prob
+    window = learner.window
+    if batches.fills(window, i, h, r):
+        batches.add_up(window, i)
+        for k in range(window.counted - 1, -1, -1):
+            step, logits = window.steps[k, i], batches.visited(learner, i, k).logits
+            logits[step.action] += learner.eta * step.reward / step.prob
             top = logits[0]
             for b in range(1, learner.actions[i]):
                 top = max(top, logits[b])

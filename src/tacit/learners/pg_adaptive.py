@@ -35,8 +35,9 @@ import numpy as np
 from tacit.bandits.spec import pick, share
 from tacit.core import check, generics
 from tacit.core.elementary import exp, log, log_each
-from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
+from tacit.core.records import NONNEGATIVE, Fields, capacity
 from tacit.core.types import IntArray
+from tacit.learners import batches
 from tacit.learners.spec import Learner, Start, World, check_start, check_steps, make_cells, player, starting_point
 
 LENIENT_VISITS = 3000.0  # T, after which half of the leniency is gone
@@ -82,21 +83,26 @@ class PGAdaptive(Learner):
         check_start(self.start)
         check_steps(self.steps)
 
+    @property
+    def endless(self) -> bool:
+        """Whether it learns in play that never resets: it does."""
+        return True
+
     def init(self, world: World) -> PGAdaptiveState:
         """Make the state of all agents."""
-        H, N, A = world.horizon, world.agents, capacity(world.actions.max())
+        A = capacity(world.actions.max())
         cells, players, sharing = make_cells(self.steps, world, fields(A), VALUES)
         players["prob"] = starting_point(world)[: len(players)]
         players["theta"] = log_each(np.maximum(players["prob"], 1e-300))
         return PGAdaptiveState(
             cells=cells,
             players=sharing,
-            steps=records((H, N), [("s", index(world.numbers)), ("action", index(A)), ("reward", "f8")]),
+            window=batches.make_window(world, A),
             eta=float(self.eta),
             leniency=float(self.leniency),
             exploration=float(self.exploration),
             actions=world.actions,
-            horizon=H,
+            horizon=world.horizon if world.discount is None else world.scale.horizon,
         )
 
 
@@ -122,12 +128,12 @@ class PGAdaptiveState(NamedTuple):
 
     cells: Any  # [H, S, N]
     players: Any  # whose π and θ are where
-    steps: Any  # [H, N]  of the running episode: state, action, reward
+    window: batches.Window  # of the running episode
     eta: float
     leniency: float
     exploration: float
     actions: IntArray  # [N]
-    horizon: int
+    horizon: int  # H, or 1/(1 − γ)
 
 
 @generics.policy.implement(PGAdaptiveState)
@@ -139,26 +145,21 @@ def policy(learner, i, h, s, out):
 @generics.act.implement(PGAdaptiveState)
 def act(learner, i, h, s, u):
     """Draw from π."""
-    step = learner.steps[h, i]
-    a = pick(player(learner.players, learner.cells, i, h, s).prob, 1.0, learner.actions[i], u)
-    step.s = s
-    step.action = a
-    return a
+    return pick(player(learner.players, learner.cells, i, h, s).prob, 1.0, learner.actions[i], u)
 
 
 @generics.learn.implement(PGAdaptiveState)
 def learn(learner, i, h, s, a, r, s_next):
     """Note the reward; after the last step, ascend at the visited cells."""
-    learner.steps[h, i].reward = r
-    if h == learner.horizon - 1:
-        to_go = 0.0
-        for k in range(learner.horizon - 1, -1, -1):
-            step = learner.steps[k, i]
-            to_go += step.reward
-            cell = learner.cells[k, step.s, i]
-            z = signal(learner, cell, to_go)
-            params = player(learner.players, learner.cells, i, k, step.s)
-            ascend(learner, params, learner.actions[i], step.action, z, cell.visits)
+    window = learner.window
+    batches.note(window, i, h, s, a)
+    if batches.fills(window, i, h, r):
+        batches.add_up(window, i)
+        for k in range(window.counted - 1, -1, -1):
+            step = window.steps[k, i]
+            cell = learner.cells[min(k, len(learner.cells) - 1), step.s, i]
+            z = signal(learner, cell, step.reward)
+            ascend(learner, batches.visited(learner, i, k), learner.actions[i], step.action, z, cell.visits)
 
 
 @generics.jitable

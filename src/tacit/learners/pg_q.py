@@ -29,7 +29,7 @@ from tacit.core import check, generics
 from tacit.core.elementary import project_each
 from tacit.core.errors import TacitError
 from tacit.core.memory import Owned
-from tacit.core.records import capacity, index, records
+from tacit.core.records import capacity
 from tacit.core.types import IntArray
 from tacit.evaluation.gradient import Gradient
 from tacit.learners import batches
@@ -42,7 +42,6 @@ from tacit.learners.spec import (
     check_start,
     check_steps,
     make_cells,
-    player,
     starting_point,
     unit_rewards,
 )
@@ -110,6 +109,11 @@ class PGQ(ExactLearner):
             return 1.0 / (size * world.unit)
         return SAMPLED_STEP if self.eta == "auto" and self.gradient == "sampled" else self.eta
 
+    @property
+    def endless(self) -> bool:
+        """Whether it learns in play that never resets: from samples it does."""
+        return self.gradient == "sampled"
+
     def explores(self, state: Any, i: int) -> float:
         """Return the probability ε of a uniform action."""
         return self.exploration
@@ -125,21 +129,20 @@ class PGQ(ExactLearner):
 
     def init(self, world: World) -> PGQState:
         """Make the state of all agents."""
-        H, N, A = world.horizon, world.agents, capacity(world.actions.max())
+        A = capacity(world.actions.max())
         cells, players, sharing = make_cells(self.steps, world, batches.fields(A), [])
         batches.begin(players, starting_point(world), "prob")
         low, scale = unit_rewards(world)
         return PGQState(
             cells=cells,
             players=sharing,
-            steps=records((H, N), [("s", index(world.numbers)), ("action", index(A)), ("reward", "f8")]),
+            window=batches.make_window(world, A),
             eta=float(self._step(world)),
             batch=int(self.batch),
             exploration=float(self.exploration),
             reward_low=low,
             reward_scale=scale,
             actions=world.actions,
-            horizon=H,
         )
 
 
@@ -148,14 +151,13 @@ class PGQState(NamedTuple):
 
     cells: Any  # [H, S, N]  batches.fields
     players: Any  # whose policy is where
-    steps: Any  # [H, N]  of the running episode: state, action, reward
+    window: batches.Window  # of the running episode
     eta: float
     batch: int
     exploration: float
     reward_low: float
     reward_scale: float
     actions: IntArray  # [N]
-    horizon: int
 
 
 generics.act.implement(PGQState)(batches.act)
@@ -165,15 +167,13 @@ generics.policy.implement(PGQState)(batches.policy)
 @generics.learn.implement(PGQState)
 def learn(learner, i, h, s, a, r, s_next):
     """Note the step; after the last one add the returns to the batches, and move where a batch ends."""
-    step = learner.steps[h, i]
-    step.s, step.action, step.reward = s, a, (r - learner.reward_low) * learner.reward_scale
-    if h == learner.horizon - 1:
-        n, ahead = learner.actions[i], 0.0
-        for k in range(learner.horizon - 1, -1, -1):
-            step = learner.steps[k, i]
-            cell = player(learner.players, learner.cells, i, k, step.s)
-            ahead += step.reward
-            batches.add(cell, step.action, ahead)
+    window, n = learner.window, learner.actions[i]
+    batches.note(window, i, h, s, a)
+    if batches.fills(window, i, h, (r - learner.reward_low) * learner.reward_scale):
+        batches.add_up(window, i)
+        for k in range(window.counted - 1, -1, -1):
+            step, cell = window.steps[k, i], batches.visited(learner, i, k)
+            batches.add(cell, step.action, step.reward)
             if cell.visits >= learner.batch:
                 batches.close(cell, n)
                 batches.ascend(cell.prob, cell.total, learner.eta, n)

@@ -32,9 +32,10 @@ from typing import Any, NamedTuple
 from tacit.core import check, elementary, generics
 from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
-from tacit.core.records import capacity, index, records
+from tacit.core.records import capacity, records
 from tacit.core.types import IntArray
 from tacit.evaluation.theory import Storm, storm
+from tacit.learners import batches
 from tacit.learners.spec import (
     Learner,
     Start,
@@ -100,6 +101,11 @@ class PGStorm(Learner):
         check_start(self.start)
         check_steps(self.steps)
 
+    @property
+    def endless(self) -> bool:
+        """Whether it learns in play that never resets: it does."""
+        return True
+
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
         constants = schedule(self, world)._asdict() if self.eta == "theory" else {}
@@ -107,7 +113,7 @@ class PGStorm(Learner):
 
     def init(self, world: World) -> PGStormState:
         """Make the state of all agents."""
-        N, H, A = world.agents, world.horizon, capacity(world.actions.max())
+        N, A = world.agents, capacity(world.actions.max())
         theory = self.eta == "theory"
         low, scale = unit_rewards(world) if theory else (0.0, 1.0)
         fields = [("theta", "f8", A), ("direction", "f8", A), ("since", "i8")]
@@ -118,9 +124,7 @@ class PGStorm(Learner):
         return PGStormState(
             cells=cells,
             players=sharing,
-            steps=records(
-                (H, N), [("s", index(world.numbers)), ("action", index(A)), ("theta", "f8", A), ("old_prob", "f8")]
-            ),
+            window=batches.make_window(world, A, [("theta", "f8", A), ("old_prob", "f8")]),
             agents=agents,
             schedule=schedule(self, world) if theory else Storm(0.0, 1.0, 0.0, 0.0, 0.0),
             eta=-1.0 if theory else float(self.eta),
@@ -130,14 +134,13 @@ class PGStorm(Learner):
             reward_low=low,
             reward_scale=scale,
             actions=world.actions,
-            horizon=H,
         )
 
 
 def schedule(spec: PGStorm, world: World) -> Storm:
     """Return the constants of the theorem's steps for the whole run; an agent on its own counts itself only."""
     scale = world.scale
-    return storm(scale.agents, scale.actions, world.horizon, float(spec.exploration))
+    return storm(scale.agents, scale.actions, batches.count_steps(world), float(spec.exploration))
 
 
 class PGStormState(NamedTuple):
@@ -145,7 +148,7 @@ class PGStormState(NamedTuple):
 
     cells: Any  # [H, S, N]  theta [A]: θ in episode `since`; direction [A]: d of that; since: 0 where never visited
     players: Any  # whose parameters are where
-    steps: Any  # [H, N]  of the running episode: state, action, θ [A] there, the old policy's probability of the action
+    window: batches.Window  # of the running episode, with θ [A] there, and the old policy's probability of the action
     agents: Any  # [N]  clock: the running episode, from 1; total: its return so far; old [A]: scratch for the θ before
     schedule: Storm
     eta: float  # negative: the schedule's
@@ -155,7 +158,6 @@ class PGStormState(NamedTuple):
     reward_low: float
     reward_scale: float
     actions: IntArray  # [N]
-    horizon: int
 
 
 @generics.jitable
@@ -221,7 +223,7 @@ def mix(learner, theta, a, n):
 def act(learner, i, h, s, u):
     """Bring the cell up to date and draw from it."""
     cell = player(learner.players, learner.cells, i, h, s)
-    step, agent, n = learner.steps[h, i], learner.agents[i], learner.actions[i]
+    step, agent, n = batches.note(learner.window, i, h, s, 0), learner.agents[i], learner.actions[i]
     theta = step.theta
     visited = cell.since > 0
     if visited:
@@ -229,7 +231,6 @@ def act(learner, i, h, s, u):
     else:
         for a in range(n):
             theta[a] = cell.theta[a]
-    step.s = s
     chosen = n - 1
     for a in range(n - 1):
         u -= mix(learner, theta, a, n)
@@ -262,24 +263,27 @@ def policy(learner, i, h, s, out):
 @generics.learn.implement(PGStormState)
 def learn(learner, i, h, s, a, r, s_next):
     """Note the step; after the last one, renew the direction at the cells of the episode. [Mao2022, Alg. 3, l. 6]"""
-    agent, n = learner.agents[i], learner.actions[i]
-    agent.total += (r - learner.reward_low) * learner.reward_scale
-    learner.steps[h, i].action = a
-    if h == learner.horizon - 1:
+    agent, n, window = learner.agents[i], learner.actions[i], learner.window
+    r = (r - learner.reward_low) * learner.reward_scale
+    agent.total += r
+    batches.note(window, i, h, s, a)
+    if batches.fills(window, i, h, r):
         ratio = 1.0
         if learner.own_ratio:
-            for k in range(learner.horizon):
-                step = learner.steps[k, i]
+            for k in range(len(window.steps)):
+                step = window.steps[k, i]
                 ratio *= step.old_prob / mix(learner, step.theta, step.action, n)
-        for k in range(learner.horizon):
-            step = learner.steps[k, i]
-            renew(learner, player(learner.players, learner.cells, i, k, step.s), step, agent, n, ratio)
+        batches.add_up(window, i)
+        for k in range(window.counted):
+            step = window.steps[k, i]
+            gain = step.reward if window.endless == 1 else agent.total
+            renew(learner, batches.visited(learner, i, k), step, agent, n, ratio, gain)
         agent.total = 0.0
         agent.clock += 1
 
 
 @generics.jitable
-def renew(learner, cell, step, agent, n, ratio):
+def renew(learner, cell, step, agent, n, ratio, gain):
     """Write d_t and θ_t at the cell that episode t visited at a step; the old estimate is weighed by `ratio`."""
     t, a = agent.clock, step.action
     fade = 0.0
@@ -288,7 +292,7 @@ def renew(learner, cell, step, agent, n, ratio):
     left = 0.0
     if cell.since > 0:
         _, left = reach(learner, cell.since, t)
-    scale = agent.total * (1.0 - learner.exploration)
+    scale = gain * (1.0 - learner.exploration)
     new = scale / mix(learner, step.theta, a, n)
     old = 0.0
     if fade > 0.0 and step.old_prob > 0.0:

@@ -31,10 +31,10 @@ from tacit.core import check, generics
 from tacit.core.elementary import project_each
 from tacit.core.errors import TacitError
 from tacit.core.memory import Owned
-from tacit.core.records import NONNEGATIVE, capacity, index, records
+from tacit.core.records import NONNEGATIVE, capacity, records
 from tacit.core.types import IntArray
 from tacit.evaluation.gradient import Gradient
-from tacit.learners.batches import project
+from tacit.learners import batches
 from tacit.learners.spec import (
     ExactLearner,
     Info,
@@ -107,6 +107,11 @@ class PGTwoTimescale(ExactLearner):
         """Return the parameters in force; exact gradients are in the game's units."""
         return {**super().params(world), "eta": self.eta / world.unit if self.gradient == "exact" else self.eta}
 
+    @property
+    def endless(self) -> bool:
+        """Whether it learns in play that never resets: from samples it does."""
+        return self.gradient == "sampled"
+
     def seat(self, i: int) -> PGTwoTimescale:
         """Return agent i's learner, with the step size of that agent."""
         return replace(self, slow=0, ratio=1.0, eta=self.eta * (1.0 if i == self.slow else self.ratio))
@@ -122,7 +127,7 @@ class PGTwoTimescale(ExactLearner):
 
     def init(self, world: World) -> TwoTimescaleState:
         """Make the state of all agents."""
-        H, N, A = world.horizon, world.agents, capacity(world.actions.max())
+        N, A = world.agents, capacity(world.actions.max())
         cells, players, sharing = make_cells(self.steps, world, [("theta", NONNEGATIVE, A)], [])
         players["theta"] = starting_point(world)[: len(players)]
         agents = records((N,), [("total", "f8"), ("eta", "f8"), ("prob", "f8", A)])
@@ -131,13 +136,12 @@ class PGTwoTimescale(ExactLearner):
         return TwoTimescaleState(
             cells=cells,
             players=sharing,
-            steps=records((H, N), [("s", index(world.numbers)), ("action", index(A)), ("prob", "f8")]),
+            window=batches.make_window(world, A, [("prob", "f8")]),
             agents=agents,
             exploration=float(self.exploration),
             reward_low=low,
             reward_scale=scale,
             actions=world.actions,
-            horizon=H,
         )
 
 
@@ -146,13 +150,12 @@ class TwoTimescaleState(NamedTuple):
 
     cells: Any  # [H, S, N]  theta [A]
     players: Any  # whose parameters are where
-    steps: Any  # [H, N]  of the running episode: state, action, its probability
+    window: batches.Window  # of the running episode, with the probability of the action
     agents: Any  # [N]  total: return so far; eta; prob [A]: scratch
     exploration: float
     reward_low: float
     reward_scale: float
     actions: IntArray  # [N]
-    horizon: int
 
 
 @generics.policy.implement(TwoTimescaleState)
@@ -166,22 +169,24 @@ def policy(learner, i, h, s, out):
 @generics.act.implement(TwoTimescaleState)
 def act(learner, i, h, s, u):
     """Draw from π."""
-    prob, step = learner.agents[i].prob, learner.steps[h, i]
+    prob = learner.agents[i].prob
     generics.policy(learner, i, h, s, prob)
     chosen = pick(prob, 1.0, learner.actions[i], u)
-    step.s, step.action, step.prob = s, chosen, prob[chosen]
+    batches.note(learner.window, i, h, s, chosen).prob = prob[chosen]
     return chosen
 
 
 @generics.learn.implement(TwoTimescaleState)
 def learn(learner, i, h, s, a, r, s_next):
     """Add the reward; after the last step move θ where the episode was."""
-    me, n = learner.agents[i], learner.actions[i]
-    me.total += (r - learner.reward_low) * learner.reward_scale
-    if h == learner.horizon - 1:
-        for k in range(learner.horizon):
-            step = learner.steps[k, i]
-            theta = player(learner.players, learner.cells, i, k, step.s).theta
-            theta[step.action] += me.eta * me.total * (1.0 - learner.exploration) / max(step.prob, 1e-300)
-            project(theta, n)
+    me, n, window = learner.agents[i], learner.actions[i], learner.window
+    r = (r - learner.reward_low) * learner.reward_scale
+    me.total += r
+    if batches.fills(window, i, h, r):
+        batches.add_up(window, i)
+        for k in range(window.counted):
+            step, theta = window.steps[k, i], batches.visited(learner, i, k).theta
+            gain = step.reward if window.endless == 1 else me.total
+            theta[step.action] += me.eta * gain * (1.0 - learner.exploration) / max(step.prob, 1e-300)
+            batches.project(theta, n)
         me.total = 0.0
