@@ -1,31 +1,34 @@
-"""`ppo` against plain implementations with the same episodes: python benchmarks/ppo.py [rows…] [learners…] > FILE
+"""`ppo` beside Stable-Baselines3's PPO, same episodes: python benchmarks/ppo.py FILE [rows…] [learners…] [seeds…]
 
-Needs jax, optax, torch, gymnasium, pettingzoo, mpe2 and lbforaging; CartPole also stable-baselines3. The plain
-implementation is independent PPO in PyTorch, agent after agent, without any normalisation of observations and rewards;
-it has ppo's settings, or CleanRL's (512 steps, rate 2.5e-4 that falls to 0, 4 epochs). `python benchmarks/ppo.py
---table FILE` prints the table of docs/research/ppo.md.
+A line of FILE is what one learner reached in one environment with one seed; `--table FILE` prints the tables of
+docs/research/ppo.md, `--speed` measures steps a second. Needs stable-baselines3, sb3-contrib, lbforaging, mpe2.
+Stable-Baselines3 has one agent. Here each agent has a model in a thread of its own, with its defaults; the threads meet
+at every step of the environment. Its models read the numbers that ppo's networks read. Where there are turns and masks,
+models are `MaskablePPO` and see their own turns only.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import sys
+import threading
 import time
 import warnings
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium
 import numpy as np
-import torch
 
 import tacit
 from tacit.environments.adapters import environment
-from tacit.environments.networks import join
-from tacit.learners.ppo import PPO, Member
+from tacit.environments.networks import inputs_of
+from worlds import OWN
 
-SEEDS, MEASURED = (0, 1), 100
+MEASURED = 200
 
 
 class Storage:
@@ -52,17 +55,6 @@ class Storage:
         return self._show(), np.clip(-flow * price, -3, 3).tolist(), self.hour == 24
 
 
-class Settings(NamedTuple):
-    """What plain implementations are given: steps between updates, learning rate, epochs."""
-
-    rollout: int
-    eta: float
-    epochs: int
-
-
-CLEANRL = Settings(512, 2.5e-4, 4)
-
-
 def cart_pole() -> Any:
     return gymnasium.make("CartPole-v1")
 
@@ -85,197 +77,186 @@ def connect_four() -> Any:
     return connect_four_v3.env()
 
 
-#: Environments, and episodes to learn in.
+#: Environments, and episodes to learn in. Settings were looked at on those of DESIGN only.
 ROWS: dict[str, tuple[Callable[[], Any], int]] = {
     "CartPole-v1": (cart_pole, 300),
-    "simple_spread": (simple_spread, 300),
-    "LBF 8x8-2p-2f": (foraging, 300),
-    "connect four": (connect_four, 200),
+    "LBF 8x8-2p-2f": (foraging, 2000),
+    "charging": (OWN["charging-5"], 3000),
     "storage": (Storage, 500),
+    "simple_spread": (simple_spread, 2000),
+    "connect four": (connect_four, 1000),
+    "signals": (OWN["signals"], 1200),
+    "supply": (OWN["supply"], 1000),
 }
+DESIGN = ("CartPole-v1", "LBF 8x8-2p-2f", "charging", "storage")
 
 
-def learn_plainly(env: Any, episodes: int, seed: int, settings: Settings) -> list[Callable[[Any], Any]]:
-    """Independent PPO in PyTorch, agent after agent; returns what each plays, as a function of its observation."""
-    torch.manual_seed(seed)
+# Stable-Baselines3, a model for each agent ----------------------------------------------------------------------------
+
+
+class Table:
+    """An environment at which one thread for each agent sits; whoever comes last moves it on."""
+
+    def __init__(self, make: Callable[[], Any], episodes: int, seed: int) -> None:
+        self.world, self.seed, self.episode, self.episodes = environment(make()), seed, 0, episodes
+        self.actions = self.world.actions
+        self.inputs = [inputs_of(self.world, i) for i in range(len(self.actions))]
+        self.chosen = [0] * len(self.actions)
+        self.started = threading.Barrier(len(self.actions), action=self._reset)
+        self.moved = threading.Barrier(len(self.actions), action=self._step)
+
+    def _reset(self) -> None:
+        self.shown = self.world.reset(self.seed * 100_000 + self.episode)
+        self.episode, self.over = self.episode + 1, self.episode == self.episodes  # the last is played by nobody
+
+    def _step(self) -> None:
+        self.shown, self.paid, over = self.world.step(self.chosen)
+        self.over = over is not None and all(over)
+
+
+class Seat(gymnasium.Env[Any, Any]):
+    """One agent's own environment."""
+
+    def __init__(self, table: Table, i: int) -> None:
+        self.table, self.i = table, i
+        width = sum(one.size for one in table.inputs[i])
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (width,))
+        self.action_space = gymnasium.spaces.Discrete(table.actions[i])
+
+    def read(self, observation: Any) -> Any:
+        return np.concatenate([one.read(observation) for one in self.table.inputs[self.i]]).astype(np.float32)
+
+    def action_masks(self) -> Any:
+        allowed = self.table.world.allowed[self.i]
+        return np.ones(self.action_space.n, dtype=bool) if allowed is None else np.asarray(allowed, dtype=bool)
+
+    def _wait(self) -> float:
+        """Let others move until it is this agent's turn."""
+        paid, table = 0.0, self.table
+        while not table.over and mask_of(table.shown[self.i]) is not None and not any(mask_of(table.shown[self.i])):
+            paid += self._move(0)
+        return paid
+
+    def _move(self, a: int) -> float:
+        self.table.chosen[self.i] = a
+        self.table.moved.wait()
+        return float(self.table.paid[self.i])
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        self.table.started.wait()
+        self._wait()
+        return self.read(self.table.shown[self.i]), {}
+
+    def step(self, action: Any) -> Any:
+        paid = self._move(int(action))
+        paid += self._wait()
+        return self.read(self.table.shown[self.i]), paid, self.table.over, False, {}
+
+
+def mask_of(observation: Any) -> Any:
+    return observation.get("action_mask") if isinstance(observation, dict) else None
+
+
+def learn_with_stable_baselines(make: Callable[[], Any], episodes: int, seed: int) -> list[Any]:
+    """Return each agent's probabilities, as functions of its observation."""
+    import torch
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.callbacks import StopTrainingOnMaxEpisodes
+
     torch.set_num_threads(1)
-    world = environment(env)
-    layout = [Member(seed, i) for i in range(len(world.actions))]
-    join(PPO(), world, [type("Agent", (), {"inner": one})() for one in layout], steps=1, episodes=1)
-    readers = [member.network.read for member in layout]
-    N, T, sizes = len(world.actions), settings.rollout, world.actions
+    table = Table(make, episodes, seed)
+    seats = [Seat(table, i) for i in range(len(table.actions))]
+    masked = mask_of(table.world.reset(0)[0]) is not None
+    models = [(MaskablePPO if masked else PPO)("MlpPolicy", seat, seed=seed, device="cpu") for seat in seats]
+    threads = [
+        threading.Thread(target=model.learn, args=(10**7, StopTrainingOnMaxEpisodes(episodes))) for model in models
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
-    def network(inputs: int, outputs: int, gain: float) -> Any:
-        layers = [torch.nn.Linear(m, n) for m, n in ((inputs, 64), (64, 64), (64, outputs))]
-        for layer, scale in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
-            torch.nn.init.orthogonal_(layer.weight, scale)
-            torch.nn.init.zeros_(layer.bias)
-        return torch.nn.Sequential(layers[0], torch.nn.Tanh(), layers[1], torch.nn.Tanh(), layers[2])
-
-    widths = [len(member.network.mean) for member in layout]
-    actors = [network(width, size, 0.01) for width, size in zip(widths, sizes, strict=True)]
-    critics = [network(width, 1, 1.0) for width in widths]
-    each = [[*actor.parameters(), *critic.parameters()] for actor, critic in zip(actors, critics, strict=True)]
-    adams = [torch.optim.Adam(weights, lr=settings.eta, eps=1e-5) for weights in each]
-    memory: list[list[Any]] = [[] for _ in range(N)]
-
-    def distribution(i: int, x: Any, mask: Any) -> Any:
-        return torch.distributions.Categorical(logits=torch.where(mask, actors[i](x), torch.tensor(-1e9)))
-
-    def update(i: int, last: Any, share: float) -> None:
-        x, mask, a, logp, r, end = (torch.stack([torch.as_tensor(step[k]) for step in memory[i]]) for k in range(6))
-        with torch.no_grad():
-            v = critics[i](torch.cat([x, last[None]]))[:, 0]
-        adv, following = torch.zeros(len(r)), 0.0
-        for t in reversed(range(len(r))):
-            following = r[t] + 0.99 * (1 - end[t]) * v[t + 1] - v[t] + 0.99 * 0.95 * (1 - end[t]) * following
-            adv[t] = following
-        for group in adams[i].param_groups:
-            group["lr"] = settings.eta * share
-        for _ in range(settings.epochs):
-            for rows in torch.randperm(len(r)).chunk(4):
-                d = distribution(i, x[rows], mask[rows])
-                ratio = torch.exp(d.log_prob(a[rows]) - logp[rows])
-                A = (adv[rows] - adv[rows].mean()) / (adv[rows].std() + 1e-8)
-                gain = torch.minimum(ratio * A, ratio.clip(0.8, 1.2) * A).mean()
-                error = ((critics[i](x[rows])[:, 0] - adv[rows] - v[rows]) ** 2).mean()
-                adams[i].zero_grad()
-                (-gain + 0.5 * error - 0.01 * d.entropy().mean()).backward()
-                torch.nn.utils.clip_grad_norm_(each[i], 0.5)
-                adams[i].step()
-        memory[i].clear()
-
-    for k in range(episodes):
-        shown, over, h = world.reset(seed * 100_000 + k), [False] * N, 0
-        limit = getattr(world.source, "horizon", None) or 10_000
-        while not all(over) and h < limit:
-            chosen = [0] * N
-            for i in range(N):
-                if over[i]:
-                    continue
-                x = torch.tensor(readers[i](shown[i]), dtype=torch.float32)
-                mask = torch.ones(sizes[i], dtype=torch.bool)
-                if world.allowed[i] is not None:
-                    mask = torch.tensor(world.allowed[i], dtype=torch.bool)
-                elif isinstance(shown[i], dict) and "action_mask" in shown[i]:
-                    mask[1:] = False
-                with torch.no_grad():
-                    d = distribution(i, x, mask)
-                    a = d.sample()
-                memory[i].append([x, mask, a, d.log_prob(a), 0.0, 0.0])
-                chosen[i] = int(a)
-            before = over
-            shown, paid, now = world.step(chosen)
-            over, h = list(now or [False] * N), h + 1
-            for i in range(N):
-                if not before[i]:
-                    memory[i][-1][4:] = [float(paid[i]), float(over[i] or h == limit)]
-                    if len(memory[i]) == T:
-                        update(i, torch.tensor(readers[i](shown[i]), dtype=torch.float32), 1 - k / episodes)
-
-    def play(i: int) -> Callable[[Any], Any]:
+    def player(seat: Seat, model: Any) -> Callable[[Any], Any]:
         def probabilities(observation: Any) -> Any:
+            x, mask = torch.as_tensor(seat.read(observation))[None], mask_of(observation)
+            given = {} if mask is None or not any(mask) else {"action_masks": np.asarray(mask)[None]}
             with torch.no_grad():
-                return torch.softmax(actors[i](torch.tensor(readers[i](observation), dtype=torch.float32)), -1).numpy()
+                return model.policy.get_distribution(x, **given).distribution.probs.numpy()[0]
 
         return probabilities
 
-    return [play(i) for i in range(N)]
+    return [player(seat, model) for seat, model in zip(seats, models, strict=True)]
 
 
-def learn_with_stable_baselines(env: Any, episodes: int, seed: int) -> Any:
-    from stable_baselines3 import PPO as Theirs
-    from stable_baselines3.common.callbacks import StopTrainingOnMaxEpisodes
-
-    model = Theirs("MlpPolicy", env, seed=seed, device="cpu")
-    model.learn(10**7, callback=StopTrainingOnMaxEpisodes(episodes))
-
-    def probabilities(observation: Any) -> Any:
-        seen, _ = model.policy.obs_to_tensor(observation)
-        return model.policy.get_distribution(seen).distribution.probs.detach().numpy()[0]
-
-    return probabilities
+# what is measured -----------------------------------------------------------------------------------------------------
 
 
-def measure(make: Callable[[], Any], policy: Any, opponents: bool) -> float:
-    """Return the mean return of an agent; of each against random play where they are opponents."""
-    env = make()
-    N = len(environment(env).actions)
-
-    def uniform(size: int) -> Any:
-        return lambda observation: np.full(size, 1 / size)
-
-    policies = policy if isinstance(policy, list) else [policy.part(i) for i in range(N)] if N > 1 else [policy]
-    if not opponents:
-        return float(tacit.evaluate(env, policies, episodes=MEASURED, seed=99).values.mean())
-    values = []
-    for i, one in enumerate(policies):
-        mixed: list[Any] = [uniform(size) for size in environment(env).actions]
-        mixed[i] = one
-        values.append(tacit.evaluate(make(), mixed, episodes=MEASURED, seed=99).values[i])
-    return float(np.mean(values))
+def uniform(size: int) -> Callable[[Any], Any]:
+    return lambda observation: np.full(size, 1 / size)
 
 
-def measure_row(name: str, wanted: list[str]) -> dict[str, Any]:
-    """Return what each learner reaches in an environment, all or those that are wanted."""
+def measure(name: str, policies: list[Any] | None) -> float:
+    """Return the mean return of an agent; in connect four that of each against random play. None plays at random."""
+    make = ROWS[name][0]
+    idle = [uniform(size) for size in environment(make()).actions]
+    tables = [policies or idle]
+    if name == "connect four":
+        tables = [[*idle[:i], table, *idle[i + 1 :]] for i, table in enumerate(tables[0])]
+    values = [tacit.evaluate(make(), table, episodes=MEASURED, seed=99).values for table in tables]
+    return float(np.diag(values).mean() if len(values) > 1 else values[0].mean())
+
+
+def learn(name: str, learner: str, seed: int) -> list[Any]:
     make, episodes = ROWS[name]
-    opponents = name == "connect four"
-    sizes = environment(make()).actions
-    uniform: list[Any] = [lambda observation, size=size: np.full(size, 1 / size) for size in sizes]
-    row: dict[str, Any] = {"episodes": episodes, "random": measure(make, uniform, opponents)}
-    length = tacit.learn(make(), "ppo", episodes=1).game.horizon
-    same = Settings(PPO().steps_between(episodes * length), PPO().eta, PPO().epochs)
-
-    def ours(seed: int, *, share: bool = False) -> Any:
-        return tacit.learn(make(), "ppo", episodes=episodes, seed=seed, share=share).policy
-
-    learners: dict[str, Any] = {
-        "ppo": ours,
-        "share": lambda seed: ours(seed, share=True),
-        "same": lambda seed: learn_plainly(make(), episodes, seed, same),
-        "cleanrl": lambda seed: learn_plainly(make(), episodes, seed, CLEANRL),
-        "stable-baselines3": lambda seed: learn_with_stable_baselines(make(), episodes, seed),
+    if learner == "stable-baselines3":
+        return learn_with_stable_baselines(make, episodes, seed)
+    params = {
+        key: float(value) if "." in value or "e" in value else int(value)
+        for key, _, value in (one.partition("=") for one in learner.split(",")[1:])
     }
-    if len(sizes) > 1:
-        del learners["stable-baselines3"]
-    else:
-        del learners["share"]
-    if wanted:
-        learners = {name: learn for name, learn in learners.items() if name in wanted}
-    for learner, learn in learners.items():
-        values, seconds = [], []
-        for seed in SEEDS:
-            began = time.process_time()
-            policy = learn(seed)
-            seconds.append(time.process_time() - began)
-            values.append(measure(make, policy, opponents))
-        row[learner] = {"values": values, "seconds": seconds}
-        print(name, learner, row[learner], file=sys.stderr, flush=True)
-    return row
+    policy = tacit.learn(make(), "ppo", episodes=episodes, seed=seed, progress=False, **params).policy
+    return [policy.part(i) for i in range(policy.agents)]
 
 
-def print_table(path: str) -> None:
-    rows = json.loads(Path(path).read_text(encoding="utf-8"))
+def print_tables(path: str) -> None:
+    found: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        found[one["row"], one["learner"]].append(one)
+    learners = sorted({learner for _, learner in found} - {"random"})
+    print(f"| environment (episodes) | random play | {' | '.join(learners)} |\n|{'---|' * (2 + len(learners))}")
+    for name, (_, episodes) in ROWS.items():
+        cells = []
+        for learner in ("random", *learners):
+            each = found.get((name, learner), [])
+            values = ", ".join(f"{one['value']:.3g}" for one in each)
+            cells.append(f"{values} ({np.mean([one['seconds'] for one in each]):.0f} s)" if each else "–")
+        mark = "" if name in DESIGN else " *"
+        print(f"| {name}{mark} ({episodes:,}) | {' | '.join(cells)} |")
 
-    def cell(found: dict[str, Any] | None) -> str:
-        if found is None:
-            return "–"
-        values = ", ".join(f"{value:.3g}" for value in found["values"])
-        return f"{values} ({np.mean(found['seconds']):.0f} s)"
 
-    columns = ("ppo", "share", "same", "cleanrl", "stable-baselines3")
-    titles = ("`ppo`", "`share=True`", "plain, same settings", "plain, CleanRL's settings", "Stable-Baselines3")
-    print(f"| environment (episodes) | random play | {' | '.join(titles)} |")
-    print(f"|{'---|' * (2 + len(columns))}")
-    for name, row in rows.items():
-        cells = [cell(row.get(key)) for key in columns]
-        print(f"| {name} ({row['episodes']:,}) | {row['random']:.3g} | {' | '.join(cells)} |")
+def main() -> None:
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    if sys.argv[1] == "--table":
+        print_tables(sys.argv[2])
+        return
+    path, *words = sys.argv[1:]
+    names = [one for one in words if one in ROWS] or list(ROWS)
+    seeds = [int(one) for one in words if one.isdigit()] or [0, 1]
+    learners = [one for one in words if one not in ROWS and not one.isdigit()] or ["random", "ppo", "stable-baselines3"]
+    for name in names:
+        for learner in learners:
+            for seed in seeds if learner != "random" else [0]:
+                began = time.process_time()
+                policies = None if learner == "random" else learn(name, learner, seed)
+                seconds = time.process_time() - began
+                value = measure(name, policies)
+                line = {"row": name, "learner": learner, "seed": seed, "value": value, "seconds": round(seconds, 1)}
+                with Path(path).open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(line) + "\n")
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    if sys.argv[1:2] == ["--table"]:
-        print_table(sys.argv[2])
-    else:
-        names, wanted = [one for one in sys.argv[1:] if one in ROWS], [one for one in sys.argv[1:] if one not in ROWS]
-        print(json.dumps({name: measure_row(name, wanted) for name in names or ROWS}, indent=1))
+    main()

@@ -17,7 +17,7 @@ from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.episodes import Bounds
 from tacit.environments.networks import join
 from tacit.learners import PPO
-from tacit.learners.ppo import NetworkMember, advantages, loss, update
+from tacit.learners.ppo import NetworkMember, kernels
 
 installed = all(importlib.util.find_spec(name) for name in ("jax", "optax"))
 needs_jax = pytest.mark.skipif(
@@ -75,7 +75,7 @@ def numpy_loss(weights: Any, batch: Any, learner: PPO, heads: tuple[int, ...]) -
     batch = {name: np.asarray(array)[inside] for name, array in batch.items()}
     logs = numpy_log_policy(weights["actor"], batch["x"], batch["allowed"], heads)
     ratio = np.exp(logs[range(len(logs)), batch["actions"]] - batch["log_prob"])
-    advantage = (batch["advantages"] - batch["advantages"].mean()) / batch["advantages"].std()
+    advantage = batch["advantages"]
     gain = np.minimum(ratio * advantage, np.clip(ratio, 1 - learner.clip, 1 + learner.clip) * advantage).mean()
     error = ((numpy_forward(weights["critic"], batch["x"])[:, 0] - batch["returns"]) ** 2).mean()
     entropy = -(np.exp(logs) * np.where(np.isfinite(logs), logs, 0)).sum(axis=1).mean()
@@ -106,8 +106,21 @@ def draw_weights(rng: np.random.Generator, inputs: int, outputs: int) -> Any:
 def test_advantages_are_those_of_the_paper():
     rng = np.random.default_rng(0)
     rewards, values, ends = rng.normal(size=20), rng.normal(size=21), rng.random(20) < 0.2
-    found = advantages(rewards, values, ends.astype(float), 0.9, 0.7)
+    found = kernels(PPO(gamma=0.9, lam=0.7), (2,)).advantages(rewards, values[:-1], values[-1], 1.0 * ends, np.ones(20))
     np.testing.assert_allclose(found, numpy_advantages(rewards, values, ends, 0.9, 0.7), atol=1e-5)
+
+
+@needs_jax
+def test_advantages_leave_out_steps_at_which_an_agent_waits():
+    """As if such steps did not exist, and what they pay had been paid before; an end while waiting is an end."""
+    acted = np.array([1, 0, 0, 1, 1, 0, 0, 0, 1, 0], dtype=float)
+    ends = np.array([0, 0, 0, 0, 0, 0, 1, 0, 0, 0], dtype=float)  # the eighth waits for the first turn of an episode
+    rng = np.random.default_rng(3)
+    rewards, values = rng.normal(size=10), rng.normal(size=11)
+    found = kernels(PPO(gamma=0.9, lam=0.7), (2,)).advantages(rewards, values[:-1], values[-1], ends, acted)
+    paid = [rewards[:3].sum(), rewards[3], rewards[4:7].sum(), rewards[8:].sum()]
+    expected = numpy_advantages(np.array(paid), values[[0, 3, 4, 8, 10]], np.array([0, 0, 1, 0]) > 0, 0.9, 0.7)
+    np.testing.assert_allclose(np.asarray(found)[acted > 0], expected, atol=1e-5)
 
 
 @needs_jax
@@ -124,7 +137,7 @@ def test_the_loss_and_its_gradient_are_those_of_a_transcription():
     batch = {"x": x, "allowed": allowed, "actions": actions, "log_prob": old, "counts": np.repeat([1.0, 0.0], [9, 3])}
     batch |= {"advantages": rng.normal(size=12), "returns": rng.normal(size=12)}
     with jax.enable_x64(True):
-        value, gradient = jax.value_and_grad(loss)(weights, batch, learner, heads)
+        value, gradient = jax.value_and_grad(kernels(learner, heads).loss)(weights, batch)
     assert value == pytest.approx(numpy_loss(weights, batch, learner, heads), abs=1e-7)
     for part in ("actor", "critic"):
         for k in range(3):
@@ -146,6 +159,7 @@ def test_an_update_is_adam_on_the_loss_of_each_minibatch():
     import optax
 
     rng, learner = np.random.default_rng(2), PPO(gamma=0.9, lam=0.8)
+    loss, update = kernels(learner, (2,)).loss, kernels(learner, (2,)).update
     weights = draw_weights(rng, 2, 2)
     data = {
         "x": rng.normal(size=(1, 8, 2)),
@@ -160,18 +174,20 @@ def test_an_update_is_adam_on_the_loss_of_each_minibatch():
     with jax.enable_x64(True):
         adam = optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=1e-5))
         fresh = jax.tree.map(np.array, weights)
-        found = update((weights, adam.init(weights)), data, order, 0.1, learner, (2,))[0]
+        found = jax.jit(update)((weights, adam.init(weights)), data, order, 0.1)[0]
         values = numpy_forward(fresh["critic"], np.concatenate([data["x"][0], data["last"]]))[:, 0]
         estimates = numpy_advantages(data["rewards"][0], values, data["ends"][0] > 0, 0.9, 0.8)
         logs = numpy_log_policy(fresh["actor"], data["x"][0], True, (2,))
         steps = {"x": data["x"][0], "allowed": data["allowed"][0], "actions": data["actions"][0], "counts": np.ones(8)}
-        steps |= {"log_prob": logs[range(8), data["actions"][0]], "advantages": estimates}
+        normalised = (estimates - estimates.mean()) / estimates.std()
+        steps |= {"log_prob": logs[range(8), data["actions"][0]], "advantages": normalised}
         steps |= {"returns": estimates + values[:-1]}
         leaves, structure = jax.tree.flatten(fresh)
+        slope = jax.jit(jax.grad(loss))
         first, second = ([np.zeros_like(leaf) for leaf in leaves] for _ in range(2))
         for t, rows in enumerate(order, start=1):
             batch = {name: array[rows] for name, array in steps.items()}
-            gradient = jax.tree.leaves(jax.grad(loss)(jax.tree.unflatten(structure, leaves), batch, learner, (2,)))
+            gradient = jax.tree.leaves(slope(jax.tree.unflatten(structure, leaves), batch))
             norm = np.sqrt(sum((np.asarray(one) ** 2).sum() for one in gradient))
             for k, one in enumerate(gradient):
                 g = np.asarray(one) * min(1, 0.5 / norm)
@@ -211,7 +227,7 @@ def test_it_plays_beside_tables():
 
 @needs_jax
 def test_it_has_exact_gaps_in_games():
-    run = tacit.learn(tacit.make("prisoners-dilemma"), "ppo", episodes=500, rollout=50, hidden=8)
+    run = tacit.learn(tacit.make("prisoners-dilemma"), "ppo", episodes=500, rollout=50, minibatch=12, hidden=8)
     assert run.gaps.source == "exact"
     assert run.gap < 0.2
 
@@ -330,11 +346,13 @@ def test_it_resumes_with_the_same_bits(share: bool):
     np.testing.assert_array_equal(np.concatenate([before, play(again, 43)]), returns)
     for name, array in whole.team.snapshot().items():
         np.testing.assert_array_equal(again.team.snapshot()[name], array)
-    cut = {name: array for name, array in stored.items() if name != "team0.draws"}
+    cut = {name: array for name, array in stored.items() if name != "team0._seen"}
     with pytest.raises(tacit.TacitError, match="no array"):
         engine().restore(cut)
+    with pytest.raises(tacit.TacitError, match="from 0 to 63"):
+        engine().restore({**stored, "team0._filled": np.array(64)})
     with pytest.raises(tacit.TacitError, match="must be"):
-        engine().restore({**stored, "team0._last": np.zeros(3)})
+        engine().restore({**stored, "team0._mean": np.zeros(3)})
 
 
 @needs_jax
@@ -374,7 +392,7 @@ def test_kinds_of_observations_and_what_is_none():
     [
         ({"eta": 0}, "eta"),
         ({"clip": 2}, "clip"),
-        ({"rollout": 2}, "rollout"),
+        ({"rollout": 1}, "rollout"),
         ({"gamma": 1.1}, "gamma"),
         ({"share": 2}, "share"),
     ],

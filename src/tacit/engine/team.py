@@ -446,6 +446,8 @@ class PlainTeam(Team):
     def begin(self, episode: int) -> Callable[[int], int]:
         """Begin an episode; each agent draws when it acts."""
         self.buffer.returns[:] = 0.0
+        seated = {i for networks in self.networks for i in networks.agents}
+        self._alone = [i for i in range(len(self.agents)) if i not in seated]
         for networks in self.networks:
             networks.episode = episode
         return partial(self._turn, episode)
@@ -463,17 +465,19 @@ class PlainTeam(Team):
         for i in self._observing:
             after[i] = self.observations[i] if acts else None
         if h >= 0:
-            seats = zip(self.agents, self._before, buffer.chosen.tolist(), buffer.rewards.tolist(), after, strict=True)
-            for agent, s, a, r, s_next in seats:
-                if s is not None:
-                    agent.learn(h, s, a, r, s_next)
+            for i in self._alone:
+                if self._before[i] is not None:
+                    own = int(buffer.chosen[i]), float(buffer.rewards[i]), after[i]
+                    self.agents[i].learn(h, self._before[i], *own)
             for networks in self.networks:
-                networks.advance()
+                networks.learn(buffer.rewards, after)
             buffer.returns[:] += buffer.rewards
         if acts:
             self._record(k, h + 1, states)
-            pairs = zip(self.agents, after, strict=True)
-            buffer.chosen[:] = [0 if s is None else agent.act(h + 1, s) for agent, s in pairs]
+            for i in self._alone:
+                buffer.chosen[i] = 0 if after[i] is None else self.agents[i].act(h + 1, after[i])
+            for networks in self.networks:
+                networks.act(after, buffer.chosen)
             self._before = after
         return SAME if not acts or states.count(states[0]) == len(states) else APART
 

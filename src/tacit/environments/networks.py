@@ -11,7 +11,7 @@ import numpy as np
 from tacit.core.errors import TacitError, brief
 from tacit.environments.adapters import Environment, kind
 from tacit.learners import Learner
-from tacit.learners.ppo import PPO, NetworkMember, Networks
+from tacit.learners.ppo import NetworkMember, Networks
 from tacit.policies.network import MOST_INPUTS, Input
 
 
@@ -19,24 +19,26 @@ def join(
     learner: Learner, environment: Environment, agents: Sequence[Any], *, steps: int, episodes: int
 ) -> list[Networks]:
     """Give every agent that learns by PPO its network; those of one kind are updated together."""
-    members = {
-        i: agent.inner for i, agent in enumerate(agents) if isinstance(getattr(agent, "inner", None), NetworkMember)
-    }
-    unstated = any(kind(environment.spaces[i]) == "Anything" for i in members)
-    shown = environment.reset(0 if environment.seeded else None) if unstated else [None] * len(agents)
+    members = {i: inner for i, one in enumerate(agents) if type(inner := getattr(one, "inner", None)) is NetworkMember}
     kinds: dict[Any, list[NetworkMember]] = {}
     for i, member in members.items():
-        inputs = tuple(_inputs(environment.spaces[i], shown[i], environment.names[i]))
-        width = sum(one.size for one in inputs)
-        if not 0 < width <= MOST_INPUTS:
-            who = environment.names[i]
-            raise TacitError(f"{who} must observe 1 to {MOST_INPUTS:,} numbers for ppo; got {width:,}")
-        kinds.setdefault((learner.seat(i), inputs, heads(environment, i)), []).append(member)
+        kinds.setdefault((learner.seat(i), inputs_of(environment, i), heads(environment, i)), []).append(member)
     return [
         Networks(own, each, inputs, sizes, environment.allowed, steps=steps, episodes=episodes)
         for (own, inputs, sizes), each in kinds.items()
-        if isinstance(own, PPO)
     ]
+
+
+def inputs_of(environment: Environment, agent: int) -> tuple[Input, ...]:
+    """Return what a network reads of an agent's observations: of its space, or of a first one where none is stated."""
+    space, who = environment.spaces[agent], environment.names[agent]
+    unstated = kind(space) == "Anything"
+    shown = environment.reset(0 if environment.seeded else None)[agent] if unstated else None
+    inputs = tuple(_inputs(space, shown, who))
+    width = sum(one.size for one in inputs)
+    if not 0 < width <= MOST_INPUTS:
+        raise TacitError(f"{who} must observe 1 to {MOST_INPUTS:,} numbers for ppo; got {width:,}")
+    return inputs
 
 
 def heads(environment: Environment, agent: int) -> tuple[int, ...]:
@@ -62,9 +64,8 @@ def _inputs(space: Any, shown: Any, who: str, at: tuple[str | int, ...] = ()) ->
     """Return the parts of an observation: of a space, or of one that was `shown`; action masks are no part."""
     match kind(space):
         case "Dict" | "Tuple":
-            inner = space.spaces
-            each = inner.items() if isinstance(inner, Mapping) else enumerate(inner)
-            for key, part in each:
+            parts = space.spaces.items() if isinstance(space.spaces, Mapping) else enumerate(space.spaces)
+            for key, part in parts:
                 if key != "action_mask":
                     yield from _inputs(part, None, who, (*at, key))
         case "Discrete":
@@ -75,25 +76,23 @@ def _inputs(space: Any, shown: Any, who: str, at: tuple[str | int, ...] = ()) ->
                 yield Input((*at, *place), int(space.nvec[place]), int(starts[place]))
         case "Box" | "MultiBinary":
             yield Input(at, math.prod(space.shape))
-        case "Anything":
-            yield from _shown(space, shown, who, at)
+        case "Anything" if isinstance(shown, Mapping):
+            for key in shown:
+                if key != "action_mask":
+                    yield from _inputs(space, shown[key], who, (*at, key))
+        case "Anything" if (numbers := _count(shown)) is not None:
+            yield Input(at, numbers)
+        case "Anything" if isinstance(shown, list | tuple):
+            for k, part in enumerate(shown):
+                yield from _inputs(space, part, who, (*at, k))
         case _:
-            raise TacitError(f"{who} observes {brief(space)}, which has no numbers for a network")
+            seen = shown if kind(space) == "Anything" else space
+            raise TacitError(f"{who} observes {brief(seen)}, which has no numbers for a network")
 
 
-def _shown(space: Any, shown: Any, who: str, at: tuple[str | int, ...]) -> Iterator[Input]:
-    """Return the parts of an observation whose space nobody states: all numbers in it."""
-    if isinstance(shown, Mapping):
-        for key in shown:
-            if key != "action_mask":
-                yield from _shown(space, shown[key], who, (*at, key))
-        return
+def _count(shown: Any) -> int | None:
+    """Return how many numbers an observation has, None where it is no array of them."""
     try:
-        numbers = np.asarray(shown, dtype=np.float64)
+        return np.asarray(shown, dtype=np.float64).size
     except (TypeError, ValueError):
-        if not isinstance(shown, list | tuple):
-            raise TacitError(f"{who} observes {brief(shown)}, which has no numbers for a network") from None
-        for k, part in enumerate(shown):
-            yield from _shown(space, part, who, (*at, k))
-    else:
-        yield Input(at, numbers.size)
+        return None

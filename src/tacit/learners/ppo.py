@@ -1,27 +1,25 @@
 """Independent PPO: the paper's independent policy gradient, with a network in place of a table.
 
-Each agent has an actor π_θ and a critic V_φ, both with two hidden layers, of its own observations. From T steps of its
-own play, with λ-advantages [Schulman2016, eq. 16] and ρ = π_θ(a|o) / π_old(a|o), it minimises over minibatches
+Each agent has an actor π_θ and a critic V_φ, with two hidden layers each, of its own observations o. After T steps,
+with ρ = π_θ(a|o) / π_old(a|o) and δ_t = r_t + γ·V_φ(o_{t+1}) − V_φ(o_t), it minimises over minibatches
 
-    L = − E[min(ρ·Â, clip(ρ, 1 − ε, 1 + ε)·Â)] + ½·E[(V_φ(o) − R̂)²] − β·E[entropy of π_θ]
+    Â_t = Σ_k (γλ)^k·δ_{t+k} up to the end of the episode,    R̂_t = Â_t + V_φ(o_t)            [Schulman2016, eq. 16]
+    L = − E[min(ρ·Â, clip(ρ, 1 − ε, 1 + ε)·Â)] + ½·E[(V_φ(o) − R̂)²] − β·E[entropy of π_θ]   [Schulman2017, eq. 9]
 
-[Schulman2017, eq. 7 and 9]. Settings are those recommended by [Huang2022] and, for several agents, [Yu2022] and
-[deWitt2020]: orthogonal weights, Adam with ε = 1e-5, gradients of norm at most 0.5, the rate falls linearly to 0,
-advantages normalised in each minibatch, observations normalised by running moments, no clipping of the value loss.
+with the settings of [Huang2022]: orthogonal weights, Adam with ε = 1e-5, gradients of norm at most 0.5, a rate that
+falls linearly to 0, normalised advantages, observations normalised by running moments, no clipping of the value loss.
 
 Information: own observation, action and reward. With `share`, agents of the same kind train one network on the steps of
 all of them, which is centralized. Guarantee: none; with tables instead of networks, gradients of this kind converge in
 Markov potential games (`pg-storm`) [Mao2022, Thm. 2].
-Deviations: rewards are divided by the root mean square of the discounted returns so far, not by their standard
-deviation, which is 0 where rewards are constant; moments are taken in before an update, so that the weights that are
-returned were trained with the moments that are returned; the end of the horizon is an end, since tacit's returns end
-there too. An agent that waits for its turn (a mask without any action) has one action.
+Deviations: rewards are divided by the root mean square of discounted returns, which is above 0 where rewards are
+constant; advantages are normalised over all T steps; moments are updated before the weights, so that the returned
+weights were trained with the returned moments; the horizon is an end, as in tacit's returns. Steps at which an agent
+waits for its turn (a mask without any action) are left out: what is paid there belongs to its action before.
 
 [Schulman2016] High-dimensional continuous control using generalized advantage estimation, ICLR.
 [Schulman2017] Proximal policy optimization algorithms, arXiv 1707.06347.
-[deWitt2020] Is independent learning all you need in the StarCraft multi-agent challenge? arXiv 2011.09533.
 [Huang2022] The 37 implementation details of proximal policy optimization, ICLR blog track.
-[Yu2022] The surprising effectiveness of PPO in cooperative multi-agent games, NeurIPS.
 """
 
 from __future__ import annotations
@@ -30,15 +28,17 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from tacit.core import check, memory, registry, streams
+from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.learners.several import PlainAgent, PythonLearner
 from tacit.learners.spec import Info
-from tacit.policies.network import CLIP, Input, Network, NetworkPart, round_to_float32
+from tacit.policies.network import Input, Network, NetworkPart, joint_logits, normalise, read, round_to_float32, softmax
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class PPO(PythonLearner):
     eta : float
         Learning rate of the first update; it falls linearly to 0 at the last episode.
     rollout : int, optional
-        Steps T between updates; by default a hundredth of the run's steps, from 128 to 1024.
-    epochs, minibatches : int
-        How often an update goes through its steps, and in how many pieces.
+        Steps T between updates; by default a hundredth of the run's steps, from 128 to 512.
+    epochs, minibatch : int
+        How often an update goes through its steps, and how many steps a gradient is taken of.
     clip : float
         How far ratios count, ε.
     gamma, lam : float
@@ -74,7 +74,7 @@ class PPO(PythonLearner):
     eta: float = 1e-3
     rollout: int | None = None
     epochs: int = 10
-    minibatches: int = 4
+    minibatch: int = 64
     clip: float = 0.2
     gamma: float = 0.99
     lam: float = 0.95
@@ -90,10 +90,10 @@ class PPO(PythonLearner):
             check.positive(name, getattr(self, name), most=1)
         for name in ("gamma", "lam", "entropy"):
             check.real(name, getattr(self, name), least=0, most=1)
-        for name in ("epochs", "minibatches", "hidden"):
+        for name in ("epochs", "minibatch", "hidden"):
             check.integer(name, getattr(self, name), least=1, most=10_000)
         if self.rollout is not None:
-            check.integer("rollout", self.rollout, least=self.minibatches, most=10**7)
+            check.integer("rollout", self.rollout, least=2, most=10**7)
         check.flag("share", self.share)
 
     @property
@@ -109,163 +109,115 @@ class PPO(PythonLearner):
         registry.require("optax", "networks")
         return PlainAgent(NetworkMember(seed, index), size, observes=True)
 
-    def steps_between(self, steps: int) -> int:
-        """Return T in a run of so many steps."""
-        return max(self.minibatches, min(max(steps // 100, 128), 1024)) if self.rollout is None else self.rollout
-
-
-# the update, in JAX ---------------------------------------------------------------------------------------------------
-
-
-def forward(layers: Any, x: Any) -> Any:
-    """Return the outputs of a network for inputs [..., D]."""
-    import jax.numpy as jnp
-
-    for weights, bias in layers[:-1]:
-        x = jnp.tanh(x @ weights + bias)
-    weights, bias = layers[-1]
-    return x @ weights + bias
-
-
-def log_policy(actor: Any, x: Any, allowed: Any, heads: Sequence[int]) -> Any:
-    """Return the logarithms of probabilities [..., A]; −1e9 stands for those of forbidden actions."""
-    import jax
-    import jax.numpy as jnp
-
-    outputs = forward(actor, x)
-    logits = jnp.zeros((*outputs.shape[:-1], 1))
-    for part in jnp.split(outputs, np.cumsum(heads)[:-1], axis=-1):  # an action's logit is the sum of its parts'
-        logits = (logits[..., :, None] + part[..., None, :]).reshape(*logits.shape[:-1], -1)
-    return jax.nn.log_softmax(jnp.where(allowed, logits, -1e9))
-
-
-def advantages(rewards: Any, values: Any, ends: Any, gamma: float, lam: float) -> Any:
-    """Return Â [T] from rewards [T], values [T + 1] and ends of episodes [T]. [Schulman2016, eq. 16]"""
-    import jax
-
-    goes_on = 1.0 - ends
-    errors = rewards + gamma * goes_on * values[1:] - values[:-1]
-
-    def back(following: Any, step: Any) -> Any:
-        error, onward = step
-        advantage = error + gamma * lam * onward * following
-        return advantage, advantage
-
-    return jax.lax.scan(back, 0.0 * errors[0], (errors, goes_on), reverse=True)[1]
-
-
-def loss(weights: Any, batch: Mapping[str, Any], learner: PPO, heads: Sequence[int]) -> Any:
-    """Return L over the steps of a minibatch; those of agents that are out have weight 0. [Schulman2017, eq. 9]"""
-    import jax.numpy as jnp
-
-    share = batch["counts"] / jnp.maximum(batch["counts"].sum(), 1.0)
-
-    def mean(x: Any) -> Any:
-        return (share * x).sum()
-
-    log_probs = log_policy(weights["actor"], batch["x"], batch["allowed"], heads)
-    log_prob = jnp.take_along_axis(log_probs, batch["actions"][:, None], axis=1)[:, 0]
-    ratio = jnp.exp(log_prob - batch["log_prob"])
-    centred = batch["advantages"] - mean(batch["advantages"])
-    advantage = centred / (jnp.sqrt(mean(centred**2)) + 1e-8)
-    clipped = jnp.clip(ratio, 1.0 - learner.clip, 1.0 + learner.clip)
-    gain = mean(jnp.minimum(ratio * advantage, clipped * advantage))
-    error = mean((forward(weights["critic"], batch["x"])[:, 0] - batch["returns"]) ** 2)
-    entropy = mean(-(jnp.exp(log_probs) * log_probs).sum(axis=1))
-    return -gain + 0.5 * error - learner.entropy * entropy
-
-
-def update(state: Any, data: Mapping[str, Any], order: Any, eta: Any, learner: PPO, heads: Sequence[int]) -> Any:
-    """Return weights and Adam's moments after an update of one network.
-
-    `data` has arrays [agents, T, …] of those that share the network, `order` [descents, minibatch] the steps of each
-    minibatch.
-    """
-    import jax
-    import jax.numpy as jnp
-
-    weights, adam = state[0], optimizer()
-    values = forward(weights["critic"], jnp.concatenate([data["x"], data["last"][:, None]], axis=1))[..., 0]
-    each = jax.vmap(functools.partial(advantages, gamma=learner.gamma, lam=learner.lam))
-    estimates = each(data["rewards"], values, data["ends"])
-    log_probs = log_policy(weights["actor"], data["x"], data["allowed"], heads)
-    log_prob = jnp.take_along_axis(log_probs, data["actions"][..., None], axis=-1)[..., 0]
-    steps = {
-        **{name: data[name] for name in ("x", "allowed", "actions", "counts")},
-        "log_prob": log_prob,
-        "advantages": estimates,
-        "returns": estimates + values[:, :-1],
-    }
-    flat = {name: jnp.asarray(array).reshape(-1, *array.shape[2:]) for name, array in steps.items()}
-
-    def descend(before: Any, rows: Any) -> Any:
-        weights, moments = before
-        gradient = jax.grad(loss)(weights, {name: array[rows] for name, array in flat.items()}, learner, heads)
-        direction, moments = adam.update(gradient, moments)
-        return (jax.tree.map(lambda w, d: w - eta * d, weights, direction), moments), None
-
-    return jax.lax.scan(descend, state, order)[0]
-
-
-@functools.lru_cache(maxsize=32)
-def compile_update(learner: PPO, heads: tuple[int, ...]) -> Any:
-    """Return the update of several networks at once."""
-    import jax
-
-    one = functools.partial(update, learner=learner, heads=heads)
-    return jax.jit(jax.vmap(one, in_axes=(0, 0, 0, None)))
-
-
-# agents ---------------------------------------------------------------------------------------------------------------
-
 
 class NetworkMember:
-    """One agent: it draws from its network, and hands its steps to the networks of its kind."""
+    """One agent: its place among the networks of its kind, and what it plays."""
 
     def __init__(self, seed: int, index: int) -> None:
-        self.seed, self.index, self.draws = seed, index, 0
-        self.stream = streams.stream(seed, streams.agent_role(index))
-        self.networks: Any = None  # and its place among their members
-        self.seat = 0
-
-    @property
-    def network(self) -> Network:
-        """What it plays now."""
-        return self.networks.current[self.networks.of[self.seat]]  # type: ignore[no-any-return]
-
-    def act(self, h: int, s: Any) -> int:
-        """Draw an action on an observation."""
-        x, allowed = self.network.read(s), self.networks.allowed[self.index]
-        if allowed is None:
-            allowed = np.ones(self.network.actions, dtype=bool)
-            if isinstance(s, Mapping) and "action_mask" in s:  # of zeros: it is not this agent's turn
-                allowed[1:] = False
-        self.networks.place(self.seat, x, allowed)
-        self.draws += 1
-        probs = self.network.probs(x, allowed)
-        return int((self.stream.random() >= np.cumsum(probs)[:-1]).sum())
-
-    def learn(self, h: int, s: Any, a: int, reward: float, next_state: Any) -> None:
-        """Hand on what followed the action."""
-        last = None if next_state is None else self.network.read(next_state)
-        self.networks.follow(self.seat, a, reward, last)
+        self.seed, self.index = seed, index
+        self.network: Any = None  # what it plays now; `Networks` keeps it up to date
 
     def probabilities(self, h: int, s: Any) -> FloatArray:
         """Return what it plays on an observation."""
-        return self.network.probs(self.network.read(s))
+        return self.part().distribution(h, s)
 
     def part(self) -> NetworkPart:
         """Return what it plays, as a device does."""
         return NetworkPart(self.network, self.index)
 
 
+@functools.lru_cache(maxsize=32)
+def kernels(learner: PPO, heads: tuple[int, ...]) -> Any:
+    """Return the functions of an update in JAX: `advantages`, `loss`, `update` of one network, `updates` of several."""
+    import jax
+    import optax
+    from jax import numpy as jnp
+
+    adam = optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=1e-5))  # [Huang2022, details 3 and 11]
+
+    def forward(layers: Any, x: Any) -> Any:
+        for weights, bias in layers[:-1]:
+            x = jnp.tanh(x @ weights + bias)
+        weights, bias = layers[-1]
+        return x @ weights + bias
+
+    def log_policy(actor: Any, x: Any, allowed: Any) -> Any:
+        logits = joint_logits(forward(actor, x), heads, jnp)
+        return jax.nn.log_softmax(jnp.where(allowed, logits, -1e9))
+
+    def pick(log_probs: Any, actions: Any) -> Any:
+        return jnp.take_along_axis(log_probs, actions[..., None], axis=-1)[..., 0]
+
+    def advantages(rewards: Any, values: Any, last: Any, ends: Any, counts: Any) -> Any:
+        """Return Â [T] of steps with these values [T], `last` being that after them; steps of count 0 are left out."""
+
+        def back(following: Any, step: Any) -> Any:
+            reward, value, end, count = step
+            ahead, value_ahead, paid = ((1.0 - end) * one for one in following)
+            paid = reward + paid
+            advantage = paid + learner.gamma * (value_ahead + learner.lam * ahead) - value
+            acted, waited = (advantage, value, 0.0 * paid), (ahead, value_ahead, paid)
+            return tuple(jnp.where(count > 0, a, b) for a, b in zip(acted, waited, strict=True)), advantage
+
+        start = (0.0 * last, last, 0.0 * last)
+        return jax.lax.scan(back, start, (rewards, values, ends, counts), reverse=True)[1]
+
+    def loss(weights: Any, batch: Mapping[str, Any]) -> Any:
+        """Return L over the steps of a minibatch, those of count 0 left out."""
+        share = batch["counts"] / jnp.maximum(batch["counts"].sum(), 1.0)
+        log_probs = log_policy(weights["actor"], batch["x"], batch["allowed"])
+        ratio = jnp.exp(pick(log_probs, batch["actions"]) - batch["log_prob"])
+        clipped = jnp.clip(ratio, 1.0 - learner.clip, 1.0 + learner.clip)
+        gain = jnp.minimum(ratio * batch["advantages"], clipped * batch["advantages"])
+        error = (forward(weights["critic"], batch["x"])[:, 0] - batch["returns"]) ** 2
+        entropy = -(jnp.exp(log_probs) * log_probs).sum(axis=1)
+        return (share * (-gain + 0.5 * error - learner.entropy * entropy)).sum()
+
+    def update(state: Any, data: Mapping[str, Any], order: Any, eta: Any) -> Any:
+        """Return weights and Adam's moments after an update of one network.
+
+        `data` has arrays [agents, T, …] of those that use the network, `order` [descents, minibatch] numbers of steps.
+        """
+        weights = state[0]
+        values, last = (forward(weights["critic"], data[name])[..., 0] for name in ("x", "last"))
+        A = jax.vmap(advantages)(data["rewards"], values, last, data["ends"], data["counts"])
+        share = data["counts"] / jnp.maximum(data["counts"].sum(), 1.0)
+        centred = A - (share * A).sum()
+        flat = {
+            **{name: data[name] for name in ("x", "allowed", "actions", "counts")},
+            "log_prob": pick(log_policy(weights["actor"], data["x"], data["allowed"]), data["actions"]),
+            "advantages": centred / (jnp.sqrt((share * centred**2).sum()) + 1e-8),
+            "returns": A + values,
+        }
+        flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in flat.items()}
+
+        def descend(before: Any, rows: Any) -> Any:
+            weights, moments = before
+            gradient = jax.grad(loss)(weights, {name: array[rows] for name, array in flat.items()})
+            direction, moments = adam.update(gradient, moments)
+            return (jax.tree.map(lambda w, d: w - eta * d, weights, direction), moments), None
+
+        return jax.lax.scan(descend, state, order)[0]
+
+    return SimpleNamespace(
+        advantages=advantages,
+        loss=loss,
+        update=update,
+        updates=jax.jit(jax.vmap(update, in_axes=(0, 0, 0, None))),
+        moments=lambda weights: jax.tree.map(  # Adam's first ones are 0
+            lambda leaf: np.zeros(leaf.shape, leaf.dtype), jax.eval_shape(jax.vmap(adam.init), weights)
+        ),
+        tree=jax.tree,
+    )
+
+
 class Networks:
-    """The networks of agents with the same observations and actions, which are updated in one call.
+    """The networks of agents with the same observations and actions, which act and are updated in one call.
 
     Parameters
     ----------
     learner : PPO
-    members : sequence of NetworkMember
+    members : sequence of M NetworkMember
     inputs : tuple of Input
     heads : tuple of int
         Values of each part of an action.
@@ -276,12 +228,10 @@ class Networks:
 
     Attributes
     ----------
+    agents : list of int
+        The numbers of the members among all agents.
     episode : int
         The one that is played.
-    current : list of Network
-        What is played now.
-    of : list of int
-        Which network each member uses.
     """
 
     def __init__(
@@ -296,181 +246,164 @@ class Networks:
         episodes: int,
     ) -> None:
         self.learner, self.members, self.inputs, self.heads = learner, members, inputs, heads
-        self.allowed, self.episodes, self.episode, self.updates = allowed, episodes, 0, 0
-        M, self.T = len(members), learner.steps_between(steps)
-        self.of = [0] * M if learner.share else list(range(M))
-        n, D, A = 1 + max(self.of), sum(one.size for one in inputs), math.prod(heads)
-        memory.require(self.T * M * (4 * D + A + 16), "the steps that networks learn from")
-        self._filled = 0  # steps since the last update
-        self._steps = {
-            "x": np.zeros((self.T, M, D), dtype=np.float32),
-            "allowed": np.ones((self.T, M, A), dtype=bool),
-            "actions": np.zeros((self.T, M), dtype=np.int32),
-            "rewards": np.zeros((self.T, M)),
-            "ends": np.zeros((self.T, M), dtype=np.float32),
-            "counts": np.zeros((self.T, M), dtype=np.float32),
+        self.agents, self.episode = [member.index for member in members], 0
+        self._allowed, self._episodes, self._kernels = allowed, episodes, kernels(learner, heads)
+        T = min(max(steps // 100, 128), 512) if learner.rollout is None else learner.rollout
+        M, D, A = len(members), sum(one.size for one in inputs), math.prod(heads)
+        n = 1 if learner.share else M  # networks: all members use the first, or each its own
+        memory.require(T * M * (16 * D + 2 * A + 64), "the steps that networks learn from")
+        self._steps: dict[str, Any] = {
+            "x": np.zeros((T, M, D), dtype=np.float32),
+            "allowed": np.ones((T, M, A), dtype=bool),
+            "actions": np.zeros((T, M), dtype=np.int32),
+            "rewards": np.zeros((T, M)),
+            "ends": np.zeros((T, M), dtype=np.float32),
+            "counts": np.zeros((T, M), dtype=np.float32),  # 1 for a step at which the member acts
         }
-        self._last = np.zeros((M, D), dtype=np.float32)  # what followed the last step
-        self._discounted = np.zeros(M)  # each member's discounted rewards up to now
-        self._seen = np.zeros(n)  # steps, of which the following are moments
-        self._mean, self._square = np.zeros((n, D)), np.ones((n, D))
-        self._return_square = np.zeros(n)
-        self._normalised = np.concatenate([np.full(one.size, one.start is None) for one in inputs])
-        seeds = [(members[self.of.index(k)].seed, members[self.of.index(k)].index) for k in range(n)]
-        self._orders = [streams.stream(seed, streams.SHUFFLE + index) for seed, index in seeds]
-        first = [_initial(streams.stream(seed, streams.START + index), learner, D, heads) for seed, index in seeds]
-        self._state = _with_moments(first)
-        for seat, member in enumerate(members):
-            member.networks, member.seat = self, seat
-        self._read_networks()
+        self._inside = np.zeros(M, dtype=bool)  # who was not out when it acted last
+        self._filled, self._updates = np.array(0), np.array(0)  # steps since the last update, and how many there were
+        self._discounted = np.zeros(M)  # discounted rewards of the episode up to now
+        self._seen, self._square = np.zeros(n), np.zeros(n)  # steps, and the mean square of their discounted rewards
+        self._mean, self._variance = np.zeros((n, D)), np.ones((n, D))  # of observations
+        self._plain = np.repeat([one.start is not None for one in inputs], [one.size for one in inputs])
+        self._draws = [streams.stream(one.seed, streams.agent_role(one.index)) for one in members]
+        self._orders = [streams.stream(one.seed, streams.SHUFFLE + one.index) for one in members[:n]]
+        self._minibatch = min(learner.minibatch, M // n * T)
+        starts = [streams.stream(one.seed, streams.START + one.index) for one in members[:n]]
+        each = [_initial(rng, learner.hidden, D, sum(heads)) for rng in starts]
+        weights = self._kernels.tree.map(lambda *leaves: np.stack(leaves), *each)
+        self._state = weights, self._kernels.moments(weights)
+        self._begin()
 
-    def place(self, seat: int, x: FloatArray, allowed: Any) -> None:
-        """Note what a member observes before it acts."""
-        self._steps["x"][self._filled, seat] = x
-        self._steps["allowed"][self._filled, seat] = allowed
+    def _begin(self) -> None:
+        """Draw numbers for the next T steps, and bring what is played up to date."""
+        self._u = np.stack([stream.random(len(self._steps["x"])) for stream in self._draws], axis=1)
+        self._actor = [(np.asarray(weights), np.asarray(bias)) for weights, bias in self._state[0]["actor"]]
+        self._normal = self._normalising()
+        networks = [
+            Network(self.inputs, mean, deviation, tuple((w[k], b[k]) for w, b in self._actor), self.heads)
+            for k, (mean, deviation) in enumerate(zip(*self._normal, strict=True))
+        ]
+        for seat, member in enumerate(self.members):
+            member.network = networks[seat % len(networks)]
 
-    def follow(self, seat: int, a: int, reward: float, last: FloatArray | None) -> None:
-        """Note what a member did, and what followed; None where its episode ended."""
-        for name, value in (("actions", a), ("rewards", reward), ("ends", last is None), ("counts", 1)):
-            self._steps[name][self._filled, seat] = value
-        if last is not None:
-            self._last[seat] = last
+    def act(self, observations: Sequence[Any], chosen: Any) -> None:
+        """Write into `chosen` what members do on what they observe; who is out observes None."""
+        t, steps = int(self._filled), self._steps
+        for seat, i in enumerate(self.agents):
+            shown, mask = observations[i], self._allowed[i]
+            waits = mask is None and isinstance(shown, Mapping) and "action_mask" in shown
+            self._inside[seat] = shown is not None
+            steps["counts"][t, seat] = shown is not None and not waits
+            if shown is not None:
+                steps["x"][t, seat] = read(self.inputs, shown)
+                steps["allowed"][t, seat] = True if mask is None else mask
+        y = self._by_network(normalise(steps["x"][t], *self._normal))
+        for weights, bias in self._actor[:-1]:
+            y = np.tanh(y @ weights + bias[:, None])
+        weights, bias = self._actor[-1]
+        outputs = (y @ weights + bias[:, None]).reshape(len(self.agents), -1)
+        probs = softmax(joint_logits(outputs, self.heads), steps["allowed"][t])
+        steps["actions"][t] = (self._u[t, :, None] >= probs.cumsum(axis=1)[:, :-1]).sum(axis=1)
+        chosen[self.agents] = steps["actions"][t]
 
-    def advance(self) -> None:
-        """Go on to the next step, and update all networks after T of them."""
-        if self._steps["counts"][self._filled].any():
-            self._filled += 1
-        if self._filled == self.T:
-            self._update()
-            self._filled = 0
-            self._steps["counts"][:] = 0
+    def learn(self, rewards: FloatArray, after: Sequence[Any]) -> None:
+        """Take in what followed, None where an episode ended; update all networks after T steps."""
+        if not self._inside.any():
+            return
+        t, steps = int(self._filled), self._steps
+        steps["rewards"][t] = np.where(self._inside, rewards[self.agents], 0.0)
+        steps["ends"][t] = [after[i] is None for i in self.agents]
+        self._filled += 1
+        if self._filled == len(steps["x"]):
+            last = np.zeros(steps["x"].shape[1:])
+            for seat, i in enumerate(self.agents):
+                if after[i] is not None:
+                    last[seat] = read(self.inputs, after[i])
+            self._update(last)
 
-    def _update(self) -> None:
+    def _update(self, last: FloatArray) -> None:
+        """Update all networks from T steps and what was observed after them, [M, D]."""
         self._take_moments()
-        n, steps = len(self._seen), dict(self._steps)
-        mean, deviation = self._normalising()
-        k = np.array(self.of)
-        steps["x"] = np.clip((steps["x"] - mean[k]) / deviation[k], -CLIP, CLIP)
-        steps["rewards"] = steps["rewards"] / _root(self._return_square)[k]
+        normal, n, epochs = self._normalising(), len(self._seen), self.learner.epochs
+        root = np.sqrt(np.where(self._square > 0, self._square, 1.0))
+        steps = {**self._steps, "x": normalise(self._steps["x"], *normal), "rewards": self._steps["rewards"] / root}
         data = {name: self._by_network(np.moveaxis(array, 0, 1)) for name, array in steps.items()}
-        data["last"] = self._by_network(np.clip((self._last - mean[k]) / deviation[k], -CLIP, CLIP))
-        width = len(self.of) // n * self.T
-        minibatch = width // self.learner.minibatches
-        order = np.empty((n, self.learner.epochs, self.learner.minibatches, minibatch), dtype=np.int32)
-        for one, stream in zip(order, self._orders, strict=True):
-            shuffled = stream.random((self.learner.epochs, width)).argsort(axis=1, kind="stable")
-            one[:] = shuffled[:, : one[0].size].reshape(one.shape)
-        rate = np.float32(self.learner.eta * max(0.0, 1.0 - self.episode / self.episodes))
-        run = compile_update(self.learner, self.heads)
-        self._state = run(self._state, data, order.reshape(n, -1, minibatch), rate)
-        self.updates += 1
-        self._read_networks()
+        data["last"] = self._by_network(normalise(last, *normal))
+        width = data["rewards"][0].size
+        kept = width - width % self._minibatch
+        orders = [one.random((epochs, width)).argsort(axis=1, kind="stable")[:, :kept] for one in self._orders]
+        order = np.stack(orders).astype(np.int32).reshape(n, -1, self._minibatch)
+        eta = np.float32(self.learner.eta * max(0.0, 1.0 - self.episode / self._episodes))
+        self._state = self._kernels.updates(self._state, data, order, eta)
+        self._filled[...] = 0
+        self._updates += 1
+        self._begin()
 
     def _by_network(self, array: Any) -> Any:
-        """Return an array [members, …] as [networks, members of each, …]."""
+        """Return an array [M, …] as [networks, members of each, …]."""
         narrow = array.astype(np.float32) if array.dtype == np.float64 else array
         return narrow.reshape(len(self._seen), -1, *array.shape[1:])
 
-    def _take_moments(self) -> None:
-        """Take the steps since the last update into the moments of observations and of discounted returns."""
-        counts, ends = self._steps["counts"], self._steps["ends"]
-        returns = np.zeros(counts.shape)
-        for t, rewards in enumerate(self._steps["rewards"]):
-            returns[t] = self._discounted = counts[t] * (rewards + self.learner.gamma * self._discounted)
-            self._discounted = self._discounted * (1 - ends[t])
-        for k in range(len(self._seen)):
-            mine = np.flatnonzero(np.array(self.of) == k)
-            present = counts[:, mine] > 0
-            x = self._steps["x"][:, mine][present].astype(np.float64)
-            self._seen[k] += len(x)
-            share = len(x) / max(self._seen[k], 1)
-            for moment, new in (
-                (self._mean, x),
-                (self._square, x**2),
-                (self._return_square, returns[:, mine][present] ** 2),
-            ):
-                if len(x):
-                    moment[k] += share * (new.mean(axis=0) - moment[k])
-
     def _normalising(self) -> tuple[FloatArray, FloatArray]:
-        """Return mean and standard deviation [networks, D] of observations; 0 and 1 where they are not normalised."""
-        variance = np.maximum(self._square - self._mean**2, 0.0) + 1e-8
-        plain = ~self._normalised | (self._seen == 0)[:, None]
-        return np.where(plain, 0.0, self._mean), np.where(plain, 1.0, np.sqrt(variance))
+        """Return mean and standard deviation [networks, D] of observations; 0 and 1 for unit vectors."""
+        plain = self._plain | (self._seen == 0)[:, None]
+        deviation = np.where(plain, 1.0, np.sqrt(self._variance + 1e-8))
+        return round_to_float32(np.where(plain, 0.0, self._mean)), round_to_float32(deviation)
 
-    def _read_networks(self) -> None:
-        """Bring what is played up to date."""
-        mean, deviation = map(round_to_float32, self._normalising())
-        actor = [(round_to_float32(weights), round_to_float32(bias)) for weights, bias in self._state[0]["actor"]]
-        self.current = [
-            Network(self.inputs, mean[k], deviation[k], tuple((w[k], b[k]) for w, b in actor), self.heads)
-            for k in range(len(self._seen))
-        ]
+    def _take_moments(self) -> None:
+        """Take the last T steps into the moments of observations and of discounted rewards."""
+        steps, n = self._steps, len(self._seen)
+        discounted = np.empty(steps["rewards"].shape)
+        for t, (rewards, ends) in enumerate(zip(steps["rewards"], steps["ends"], strict=True)):
+            discounted[t] = rewards + self.learner.gamma * self._discounted
+            self._discounted = discounted[t] * (1.0 - ends)
+        for k in range(n):
+            acted = steps["counts"][:, k::n] > 0
+            x, squares = steps["x"][:, k::n][acted].astype(float), discounted[:, k::n][acted] ** 2
+            if len(x):
+                self._seen[k] += len(x)
+                share, ahead = len(x) / self._seen[k], x.mean(axis=0) - self._mean[k]
+                self._mean[k] += share * ahead
+                self._variance[k] += share * (x.var(axis=0) + (1.0 - share) * ahead**2 - self._variance[k])
+                self._square[k] += share * (squares.mean() - self._square[k])
+
+    def _remembered(self) -> dict[str, Any]:
+        """Return all that changes, but for weights and streams, by name."""
+        names = ("_filled", "_updates", "_discounted", "_seen", "_square", "_mean", "_variance")
+        return {**{f"steps.{name}": array for name, array in self._steps.items()}, **{k: vars(self)[k] for k in names}}
 
     def snapshot(self) -> dict[str, Any]:
         """Return all that has changed since the networks were made, as arrays."""
-        import jax
-
-        weights = {f"state{j}": np.asarray(leaf) for j, leaf in enumerate(jax.tree.leaves(self._state))}
-        steps = {f"steps.{name}": array.copy() for name, array in self._steps.items()}
-        moments = {name: np.array(getattr(self, name)) for name in _REMEMBERED}
-        return {**weights, **steps, **moments, "draws": np.array([member.draws for member in self.members])}
+        leaves = enumerate(self._kernels.tree.leaves(self._state))
+        weights = {f"state{j}": np.asarray(leaf) for j, leaf in leaves}
+        return {**weights, **{name: array.copy() for name, array in self._remembered().items()}}
 
     def restore(self, arrays: Mapping[str, Any]) -> None:
         """Take back what `snapshot` returned, in networks that have just been made."""
-        import jax
-
-        leaves, structure = jax.tree.flatten(self._state)
-        self._state = jax.tree.unflatten(structure, [arrays[f"state{j}"] for j in range(len(leaves))])
-        for name in self._steps:
-            self._steps[name] = arrays[f"steps.{name}"].copy()
-        for name in _REMEMBERED:
-            before = getattr(self, name)
-            setattr(self, name, int(arrays[name]) if isinstance(before, int) else arrays[name].copy())
-        for member, draws in zip(self.members, arrays["draws"].tolist(), strict=True):
-            streams.move(member.stream, draws)
-            member.draws = draws
-        width = len(self.of) // len(self._seen) * self.T
+        for name, array in self._remembered().items():
+            array[...] = arrays[name]
+        T, M = self._steps["rewards"].shape
+        if not 0 <= self._filled < T:
+            raise TacitError(f"_filled must be from 0 to {T - 1}; got {self._filled}")
+        leaves, structure = self._kernels.tree.flatten(self._state)
+        self._state = self._kernels.tree.unflatten(structure, [arrays[f"state{j}"] for j in range(len(leaves))])
+        for stream in self._draws:
+            streams.move(stream, (int(self._updates) - 1) * T)  # T numbers have been drawn
         for stream in self._orders:
-            streams.move(stream, self.updates * self.learner.epochs * width)
-        self._read_networks()
+            streams.move(stream, int(self._updates) * self.learner.epochs * T * M // len(self._seen))
+        self._begin()
 
 
-#: What networks remember beside weights and steps.
-_REMEMBERED = ("_filled", "updates", "_last", "_discounted", "_seen", "_mean", "_square", "_return_square")
-
-
-def _root(square: FloatArray) -> FloatArray:
-    """Return roots of mean squares; 1 where there was nothing but zeros."""
-    return np.sqrt(np.where(square > 0, square, 1.0))
-
-
-def _initial(rng: np.random.Generator, learner: PPO, inputs: int, heads: Sequence[int]) -> dict[str, Any]:
+def _initial(rng: np.random.Generator, hidden: int, inputs: int, outputs: int) -> dict[str, Any]:
     """Return orthogonal weights: √2 times in hidden layers, 0.01 and 1 in the last ones. [Huang2022, detail 2]"""
 
     def layer(rows: int, columns: int, gain: float) -> tuple[Any, Any]:
         q, r = np.linalg.qr(rng.normal(size=(max(rows, columns), min(rows, columns))))
-        q = q * np.sign(np.diag(r))
-        weights = gain * (q if rows >= columns else q.T)
-        return weights.astype(np.float32), np.zeros(columns, dtype=np.float32)
+        q = gain * q * np.sign(np.diag(r))
+        return (q if rows >= columns else q.T).astype(np.float32), np.zeros(columns, dtype=np.float32)
 
-    def layers(outputs: int, gain: float) -> list[Any]:
-        width = learner.hidden
-        return [layer(inputs, width, math.sqrt(2)), layer(width, width, math.sqrt(2)), layer(width, outputs, gain)]
+    def layers(last: int, gain: float) -> list[Any]:
+        return [layer(inputs, hidden, math.sqrt(2)), layer(hidden, hidden, math.sqrt(2)), layer(hidden, last, gain)]
 
-    return {"actor": layers(sum(heads), 0.01), "critic": layers(1, 1.0)}
-
-
-def _with_moments(weights: Sequence[Any]) -> Any:
-    """Return the weights of several networks, stacked, with fresh moments for Adam."""
-    import jax
-
-    stacked = jax.tree.map(lambda *each: np.stack(each), *weights)
-    return stacked, jax.vmap(optimizer().init)(stacked)
-
-
-def optimizer() -> Any:
-    """Return what makes a direction of a gradient: a bound on its norm, then Adam. [Huang2022, details 3 and 11]"""
-    import optax
-
-    return optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=1e-5))
+    return {"actor": layers(outputs, 0.01), "critic": layers(1, 1.0)}

@@ -119,28 +119,40 @@ class Network(NamedTuple):
         """The number of actions."""
         return math.prod(self.heads)
 
-    def read(self, observation: Any) -> FloatArray:
-        """Return the numbers of an observation, [D]."""
-        return np.concatenate([one.read(observation) for one in self.inputs])
-
-    def logits(self, x: FloatArray) -> FloatArray:
-        """Return the logits of all actions, [A], from the numbers of an observation."""
-        y: FloatArray = np.clip((x - self.mean) / self.deviation, -CLIP, CLIP)
+    def probs(self, x: FloatArray, allowed: Any = None) -> FloatArray:
+        """Return the probabilities of actions, [A], from the numbers of an observation."""
+        y = normalise(x, self.mean, self.deviation)
         for weights, bias in self.layers[:-1]:
             y = np.tanh(y @ weights + bias)
         weights, bias = self.layers[-1]
-        logits = np.zeros(1)
-        for part in np.split(y @ weights + bias, np.cumsum(self.heads)[:-1]):
-            logits = (logits[:, None] + part).ravel()
-        return logits
+        return softmax(joint_logits(y @ weights + bias, self.heads), True if allowed is None else allowed)
 
-    def probs(self, x: FloatArray, allowed: Any = None) -> FloatArray:
-        """Return the probabilities of actions, [A]; a mask without any action is none."""
-        logits = self.logits(x)
-        if allowed is not None and np.any(allowed):
-            logits = np.where(allowed, logits, -np.inf)
-        weights = np.exp(logits - logits.max())
-        return np.asarray(weights / weights.sum())
+
+def read(inputs: Sequence[Input], observation: Any) -> FloatArray:
+    """Return the numbers of an observation, [D]."""
+    each = [one.read(observation) for one in inputs]
+    return each[0] if len(each) == 1 else np.concatenate(each)
+
+
+def normalise(x: FloatArray, mean: FloatArray, deviation: FloatArray) -> FloatArray:
+    """Return what the first layer gets, [..., D]."""
+    return np.minimum(np.maximum((x - mean) / deviation, -CLIP), CLIP)
+
+
+def joint_logits(outputs: Any, heads: Sequence[int], xp: Any = np) -> Any:
+    """Return the logits of all actions, [..., A]: an action's is the sum of its parts'; `xp` has the arrays."""
+    first, *others = xp.split(outputs, np.cumsum(heads)[:-1].tolist(), axis=-1)
+    for part in others:
+        first = (first[..., :, None] + part[..., None, :]).reshape(*outputs.shape[:-1], -1)
+    return first
+
+
+def softmax(logits: FloatArray, allowed: Any) -> FloatArray:
+    """Return the probabilities of actions, [..., A]; a mask without any action is none."""
+    allowed = np.asarray(allowed, dtype=bool)
+    logits = np.where(allowed | ~allowed.any(axis=-1, keepdims=True), logits, -np.inf).astype(float)
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
 def round_to_float32(array: npt.ArrayLike) -> FloatArray:
@@ -253,7 +265,7 @@ class NetworkPart(Part):
 
     def distribution(self, h: int, s: Any, allowed: Any = None) -> FloatArray:
         """Return the probabilities of actions on an observation."""
-        return self.network.probs(self.network.read(s), allowed)
+        return self.network.probs(read(self.network.inputs, s), allowed)
 
 
 def _mask(observation: Any) -> Any:
@@ -263,23 +275,23 @@ def _mask(observation: Any) -> Any:
 
 def _check(name: str, network: Network) -> Network:
     """Return a network, with its weights as files hold them, if its sizes fit each other."""
-    width = sum(one.size for one in network.inputs)
+    width, heads = sum(one.size for one in network.inputs), list(network.heads)
     if not 0 < width <= MOST_INPUTS or not 0 < len(network.layers) <= MOST_LAYERS:
         limits = f"1 to {MOST_INPUTS:,} inputs and 1 to {MOST_LAYERS} layers"
         raise TacitError(f"{name} must have {limits}; got {width} and {len(network.layers)}")
-    normalising = [_array(f"{name}.{key}", getattr(network, key), (width,)) for key in ("mean", "deviation")]
-    if not (normalising[1] > 0).all():
-        raise TacitError(f"{name}.deviation must be above 0; got {normalising[1].min():g}")
+    if not 0 < network.actions <= MOST_INPUTS:
+        raise TacitError(f"{name} must have 1 to {MOST_INPUTS:,} actions; got heads {brief(heads)}")
+    mean, deviation = (_array(f"{name}.{key}", getattr(network, key), (width,)) for key in ("mean", "deviation"))
+    if not (deviation > 0).all():
+        raise TacitError(f"{name}.deviation must be above 0; got {deviation.min():g}")
     layers = []
     for k, (weights, bias) in enumerate(network.layers):
         matrix = _array(f"{name}.layers[{k}].weights", weights, (width, np.size(bias)))
         width = matrix.shape[1]
         layers.append((matrix, _array(f"{name}.layers[{k}].bias", bias, (width,))))
-    if network.actions > MOST_INPUTS:
-        raise TacitError(f"{name} must have at most {MOST_INPUTS:,} actions; got heads {brief(list(network.heads))}")
-    if sum(network.heads) != width:
-        raise TacitError(f"{name} must have as many outputs as its heads {brief(list(network.heads))}; got {width}")
-    return Network(network.inputs, normalising[0], normalising[1], tuple(layers), network.heads)
+    if sum(heads) != width:
+        raise TacitError(f"{name} must have as many outputs as its heads {brief(heads)}; got {width}")
+    return Network(network.inputs, mean, deviation, tuple(layers), network.heads)
 
 
 def _array(name: str, values: Any, shape: tuple[int, ...]) -> FloatArray:
@@ -299,33 +311,32 @@ def _to_json(network: Network) -> dict[str, Any]:
     def shortest(array: FloatArray) -> Any:
         return array.astype(np.float32).astype(str).astype(np.float64).tolist()
 
-    inputs = [
-        {"at": list(one.at), "size": one.size, **({} if one.start is None else {"start": one.start})}
-        for one in network.inputs
-    ]
-    layers = [{"weights": shortest(weights), "bias": shortest(bias)} for weights, bias in network.layers]
-    normalising = {key: shortest(getattr(network, key)) for key in ("mean", "deviation")}
-    return {"inputs": inputs, **normalising, "layers": layers, "heads": list(network.heads)}
+    return {
+        "inputs": [{key: value for key, value in one._asdict().items() if value is not None} for one in network.inputs],
+        "mean": shortest(network.mean),
+        "deviation": shortest(network.deviation),
+        "layers": [{"weights": shortest(weights), "bias": shortest(bias)} for weights, bias in network.layers],
+        "heads": list(network.heads),
+    }
 
 
 def _from_json(name: str, content: Any) -> Network:
-    """Return the network of a document; its arrays are compared with its sizes before they are used."""
-    if not isinstance(content, dict) or not all(isinstance(one, dict) for one in list_of(content, "inputs")):
-        raise TacitError(f"{name} is {brief(content)}; it must be an object with a list of inputs")
-    inputs = []
-    for one in content["inputs"]:
-        at = tuple(key if isinstance(key, str) else check.integer("at", key, least=0) for key in list_of(one, "at"))
-        size = check.integer("size", one.get("size"), least=0, most=MOST_INPUTS)
-        start = one.get("start")
-        inputs.append(Input(at, size, None if start is None else check.integer("start", start, least=-(2**53))))
-    layers = list_of(content, "layers")
-    if not all(isinstance(layer, dict) for layer in layers):
-        raise TacitError(f"{name}.layers is {brief(layers)}; it must be a list of objects")
+    """Return the network of a document; `_check` compares its arrays with its sizes."""
+    inputs, layers = _objects(name, content, "inputs"), _objects(name, content, "layers")
     heads = [check.integer("heads", size, least=1, most=MOST_INPUTS) for size in list_of(content, "heads")]
-    return Network(
-        tuple(inputs),
-        content.get("mean"),  # type: ignore[arg-type]  # checked by the policy
-        content.get("deviation"),  # type: ignore[arg-type]
-        tuple((layer.get("weights"), layer.get("bias")) for layer in layers),
-        tuple(heads),
-    )
+    mean: Any = content.get("mean")
+    deviation: Any = content.get("deviation")
+    weights = tuple((layer.get("weights"), layer.get("bias")) for layer in layers)
+    return Network(tuple(map(_input, inputs)), mean, deviation, weights, tuple(heads))
+
+
+def _objects(name: str, content: Any, key: str) -> list[Any]:
+    if not isinstance(content, dict) or not all(isinstance(one, dict) for one in list_of(content, key)):
+        raise TacitError(f"{name} is {brief(content)}; it must be an object with a list of {key}")
+    return list_of(content, key)
+
+
+def _input(content: dict[str, Any]) -> Input:
+    at = tuple(key if isinstance(key, str) else check.integer("at", key, least=0) for key in list_of(content, "at"))
+    size, start = check.integer("size", content.get("size"), least=0, most=MOST_INPUTS), content.get("start")
+    return Input(at, size, None if start is None else check.integer("start", start, least=-(2**53)))
