@@ -23,7 +23,7 @@ from tacit.evaluation import theory
 
 #: A high reward has at least this share of what there is to gain over random play.
 HIGH = 0.5
-#: Below this share nothing was learned, and nothing can be said of what bounds it.
+#: Below this share nothing was learned, and nothing can be said of what bounds it or of how soon.
 LEARNED = 0.05
 #: A clearly suboptimal one has at most this share.
 SUBOPTIMAL = 0.9
@@ -86,7 +86,8 @@ RULES = {
     ),
     "fewer": (
         "{which} needs far fewer samples than the theory asks for",
-        "the gap reached is below that of random play, and the theorem asks for at least "
+        "the gap reached is below that of random play, the reward has at least "
+        f"{LEARNED:.0%} of what there is to gain, and the theorem asks for at least "
         f"{1 / FEWER:.0f} times as many episodes for an accuracy of that gap (constants hidden in O(·) taken as 1); "
         "not judged where the theorem promises nothing",
     ),
@@ -212,7 +213,7 @@ def is_promised(one: Measured, task: Task) -> bool:
 
 def fewer(one: Measured, task: Task) -> bool:
     """Judge the number of samples against the gap that was reached."""
-    learned = one.gap is not None and one.gap.mean < task.random_gap
+    learned = one.gap is not None and one.gap.mean < task.random_gap and one.share >= LEARNED
     return learned and one.episodes <= FEWER * episodes_asked(one, task)
 
 

@@ -137,8 +137,8 @@ def test_the_legend_says_what_the_band_is_and_of_how_many_seeds(place: Path):
     ]
     figure = plot_groups(groups).flat[0].figure
     legend = figure.legends[0]
-    assert [text.get_text() for text in legend.get_texts()] == ["V-learning (2 seeds)", "pg-storm (2 seeds)"]
-    assert legend.get_title().get_text() == "mean over seeds; band: one standard deviation either side"
+    assert [text.get_text() for text in legend.get_texts()] == ["V-learning", "pg-storm"]
+    assert legend.get_title().get_text() == "mean over 2 seeds ± standard deviation"
     colors = [[line.get_color() for line in ax.lines] for ax in figure.axes]
     both = colors[0]
     assert len(set(both)) == 2

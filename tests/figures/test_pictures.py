@@ -97,8 +97,10 @@ def test_the_legend_of_a_field_names_all_that_is_drawn():
     path = trajectory(game, "fictitious-play", episodes=30, points=10)
     ax = pictures.plot_field(game, [path], [tacit.solve(game, "ce").policy])
     told = [text.get_text() for text in ax.get_legend().get_texts()]
-    own = {f"{path.learner}: path", f"{path.learner}: end"}
-    assert {"where each gains", *own, "policy", "Nash equilibrium"} <= {*told}
+    assert {"where each gains", path.learner, "start", "end", "policy", "Nash equilibrium"} <= {*told}
+    several = pictures.plot_field(game, [trajectory(game, "replicator", episodes=9, seed=k) for k in range(3)])
+    assert [text.get_text() for text in several.get_legend().get_texts()].count("replicator") == 1
+    assert sum(line.get_gid() == "path" for line in several.lines) == 3
 
 
 def test_joint_actions_of_three_agents_are_drawn():

@@ -39,3 +39,16 @@ def test_fictitious_play_cycles_in_shapleys_game():
     away = {name: np.abs(path - 1 / 3).max(axis=1) for name, path in ends.items()}
     assert away["shapley"].min() > 0.1
     assert away["rock-paper-scissors"][-1] < 0.05
+
+
+def test_replicator_keeps_its_constant_and_best_responses_go_straight():
+    """The replicator dynamics of a zero-sum game keep Σ x* log x + Σ y* log y; a best reply attracts in a line."""
+    path = trajectory(tacit.make("matching-pennies"), "replicator", episodes=2000, points=2000)
+    constant = sum(np.log(probs[:, 0, 0]).sum(axis=1) for probs in path.probs)
+    assert np.ptp(constant) < 0.01 * abs(constant).max()
+    assert np.ptp(path.probs[0][:, 0, 0, 0]) > 0.2  # it moves
+    dilemma = tacit.make("prisoners-dilemma")
+    line = trajectory(dilemma, "best-response", episodes=200, points=200).probs[0][:, 0, 0, 0]
+    np.testing.assert_allclose(line, line[0] * 0.98 ** np.arange(201), atol=1e-12)
+    with pytest.raises(tacit.TacitError, match="replicator is drawn for two-player games"):
+        trajectory(tacit.make("good-state"), "replicator")

@@ -73,6 +73,8 @@ def test_without_words_the_frequencies_of_its_actions_count():
     game = tacit.make("rock-paper-scissors")
     run = tacit.learn(game, Cycle, episodes=7)
     assert run.learner == "Cycle"
+    assert run.chosen == "frequencies"
+    assert "from empirical frequencies of actions" in str(run)
     for table in run.last.probs:
         np.testing.assert_allclose(table[0, 0], np.array([3, 2, 2]) / 7)
     unmet = tacit.learn(tacit.make("good-state", horizon=3), Cycle, episodes=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,7 @@ def test_far_fewer_samples_against_the_gap_that_was_reached(good_state: Task):
     assert claims.fewer(at(1.0, 4_000_000), good_state)
     assert not claims.fewer(at(6.0, 10), good_state)  # random play has a gap of 5.475 without any sample
     assert not claims.fewer(measured("s", 9), good_state)
+    assert not claims.fewer(replace(at(3.5, 50_000), share=0.04), good_state)  # nothing was learned
 
 
 def test_nash_gaps_are_held_against_the_theorem_of_policy_gradients(good_state: Task):

@@ -9,7 +9,7 @@ from typing import Any
 from tacit.cli import options
 from tacit.core import check, files, registry
 from tacit.core.errors import TacitError, brief
-from tacit.figures.pictures import check_small
+from tacit.figures.pictures import DYNAMICS, check_small
 from tacit.figures.style import check_size
 from tacit.games.exact import with_tables
 
@@ -180,6 +180,7 @@ def add_draw(parser: argparse.ArgumentParser) -> None:
         f"Draw a picture of a game:\n{kinds}",
         "examples:\n  tacit draw shapley simplex -o cycle.gif        Shapley's cycle of fictitious play\n"
         "  tacit draw chicken field adaptive-v-cce npg -o field.png\n"
+        "  tacit draw chicken field replicator --starts 20 -o dynamics.png\n"
         "  tacit draw chicken payoffs -o payoffs.png\n"
         "  tacit draw chicken polytope --concept ce -o ce.png\n"
         "  tacit draw box-pushing play --game-set horizon=6 -o play.gif\n"
@@ -188,12 +189,16 @@ def add_draw(parser: argparse.ArgumentParser) -> None:
     options.add_game(parser)
     parser.add_argument("kind", metavar="PICTURE", help=f"one of: {', '.join(KINDS)}")
     parser.add_argument(
-        "learners", metavar="LEARNER", nargs="*", help="who learns: names from `tacit learners`, or fictitious-play"
+        "learners",
+        metavar="LEARNER",
+        nargs="*",
+        help=f"who learns: names from `tacit learners`, or {', '.join(DYNAMICS)}",
     )
     options.add(parser, "-o --out FILE", ".png, .svg or .pdf; .gif or .html move (PICTURE.png)")
     options.add_policy(parser, "draw this policy, a .npz or .json", " (optimum)")
     options.add(parser, "--episodes K", "episodes of learning (2000)", 2000)
     options.add(parser, "--seed S", "of learning and play (0)", 0)
+    options.add(parser, "--starts N", "paths of each learner, from so many starts or seeds (1)", 1)
     options.add(parser, "--frames N", "of a moving picture of learning (60)", 60)
     options.add(parser, "--fps F", "frames a second (12; 1 of play)", kind=float)
     options.add(parser, "--size WxH", "width and height in inches, e.g. 10x4")
@@ -246,8 +251,9 @@ def _draw_picture(
     else:
         policies = [_policy(args, game)] if kind in ("field", "polytope") and (args.policy or args.concept) else []
         default = [] if policies else [_LEARNER.get(kind, "adaptive-v-cce")]  # a policy is drawn as it is
-        limits = {"episodes": args.episodes, "seed": args.seed, "points": 400}
-        paths = [trajectory(game, learner, **limits) for learner in args.learners or default]
+        seeds = range(args.seed, args.seed + check.integer("--starts", args.starts, least=1, most=1000))
+        limits = {"episodes": args.episodes, "points": 400}
+        paths = [trajectory(game, who, seed=seed, **limits) for who in args.learners or default for seed in seeds]
         if moving:
             pictures.animate_learning(paths, place, frames=args.frames, fps=args.fps or 12.0)
             return

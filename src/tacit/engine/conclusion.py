@@ -17,7 +17,6 @@ _SOURCES = {
     "certificate": "certificate: upper bound",
     "model-free": "confidence bound",
     "estimate": "estimate, no bound",
-    "frequencies": "exact, of empirical frequencies",
 }
 
 ENDED = {
@@ -122,7 +121,7 @@ def policy_fact(kinds: Iterable[str], chosen: Iterable[str]) -> str:
     names = []
     for candidate in dict.fromkeys(chosen):
         learner, _, name = candidate.rpartition(" ")
-        name = "last iterate" if name == "last" else name
+        name = {"last": "last iterate", "frequencies": "empirical frequencies of actions"}.get(name, name)
         names.append(f"{learner} ({name})" if learner else name)
     return f"{' or '.join(dict.fromkeys(kinds))}, from {' or '.join(names)}"
 

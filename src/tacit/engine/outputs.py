@@ -87,6 +87,7 @@ class MarkovOutput(Output):
         self.game, self.options, certify = game, options, options.certify
         self._exact = as_exact(game)
         self._keeps_best, self._recent = is_exact(learner), learner.info.returns == "average"
+        self._last = "frequencies" if learner.info.returns == "frequencies" else "last"
         self._tables = tables_to_measure(self._exact, True if self._keeps_best and certify is None else certify)
         self._final = None if certify is False else self._exact
         self.certifies = self._tables is not None
@@ -132,7 +133,7 @@ class MarkovOutput(Output):
         if not self._averages_all:
             self._add(np.array([[evaluation.values[0], evaluation.gap, distance]]))
         value, gap, l2 = self._sum / max(self._count, 1)
-        judged = {"last": Candidate.with_gaps(Gaps("nash", evaluation.gaps, "exact"), evaluation.values)}
+        judged = {self._last: Candidate.with_gaps(Gaps("nash", evaluation.gaps, "exact"), evaluation.values)}
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
             judged = {"recent": Candidate.with_exact_gaps(recent, self._tables), **judged}
@@ -156,7 +157,7 @@ class MarkovOutput(Output):
         sampled = last if self._sampled is None else engine.policy(self._sampled)
         final = None if self._leaves_out(last) else self._final
         kind = engine.learner.info.learns
-        candidates = {"last": Candidate.with_exact_gaps(last, final, kind)}
+        candidates = {self._last: Candidate.with_exact_gaps(last, final, kind)}
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
             candidates = {"recent": Candidate.with_exact_gaps(recent, final, kind), **candidates}
@@ -252,3 +253,4 @@ REGISTRY: Registry[Output] = Registry("output")
 REGISTRY.add("certified", RecordedOutput)
 REGISTRY.add("last", MarkovOutput)
 REGISTRY.add("average", MarkovOutput)
+REGISTRY.add("frequencies", MarkovOutput)

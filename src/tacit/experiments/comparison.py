@@ -218,7 +218,7 @@ def compare(
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Comparison | PlayedComparison:
-    """Let learners learn a game with the same budget, and rank them by their gaps, or by returns in an environment.
+    """Rank learners that have the same budget: by their gaps, or by returns in an environment.
 
     Parameters
     ----------
@@ -226,8 +226,8 @@ def compare(
         Or a GameSpec, or an environment, in which learners are ranked by the return of their policies in fresh
         episodes, with what trained best responses gain. What that takes is said beforehand.
     learners : list, optional
-        Names from `tacit learners`, `LearnerSpec`s with parameters and labels, or learner objects. All registered
-        ones if not given. Those that do not fit the game are left out, with the reason.
+        Names from `tacit learners`, learners, or `LearnerSpec` objects with parameters and labels. All registered ones
+        if not given. Those that do not fit the game are left out, with the reason.
     seconds : float, optional
         Time for all runs together, shared evenly, compilation left out; 60 if neither this nor `episodes` is given.
         How far learners come in it depends on the machine.

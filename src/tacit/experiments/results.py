@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from tacit import games
 from tacit.core import check, files, hooks
-from tacit.core.display import Document, Table, count, drop_noise, interval
+from tacit.core.display import Cell, Document, Table, count, drop_noise, interval
 from tacit.core.errors import TacitError
 from tacit.engine import Run, conclusion
 from tacit.engine.run import Advice, Candidate, Gaps
@@ -620,15 +620,30 @@ class Results:
         return rates(self.groups)
 
     def __repr__(self) -> str:
-        games = len({group.game for group in self.groups})
-        learners = len({group.learner for group in self.groups})
-        text = f"{count(len(self.outcomes), 'run')}: {count(games, 'game')} × {count(learners, 'learner')}"
-        text += f", {len(self.failures)} failed" if self.failures else ""
-        line = f"Results({text}{', interrupted' if self.interrupted else ''})"
-        return f"{line}\n\n{self.table()}" if self.outcomes else line
+        return str(self._stored()) if self.outcomes else self._title
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_() if self.outcomes else f"<pre>{self!r}</pre>"
+        return self._stored()._repr_html_() if self.outcomes else f"<pre>{self!r}</pre>"
+
+    @property
+    def _title(self) -> str:
+        text = f"Results of {count(len(self.outcomes), 'run')}"
+        text += f", {len(self.failures)} failed" if self.failures else ""
+        return f"{text}, interrupted" if self.interrupted else text
+
+    def _stored(self) -> Document:
+        """Return stored numbers as a table: of each group the smallest and the largest of its seeds."""
+        rows: list[list[Cell]] = []
+        for group in self.groups:
+            runs = group.outcomes
+            kind, source = group.gap_kind()
+            gaps = [max(one.gap.upper) for one in runs if one.gap is not None]
+            ends = [_span(numbers, group.scale) for numbers in (gaps, [sum(one.value) for one in runs if one.value])]
+            what = gap_words(kind, source) if kind else ""
+            rows.append([group.game, group.learner, len(runs), _span([one.episodes for one in runs]), *ends, what])
+        columns = ["game", "learner", "seeds", "episodes", "gap", "welfare", "kind of gap"]
+        note = "from the smallest to the largest of the seeds; .table() ranks them by means, with intervals and tests"
+        return Document(self._title, [Table("", columns, rows, head=2), note], {})
 
     def plot(self, *, ax: Any = None, size: tuple[float, float] | None = None, **options: Any) -> Any:
         """Draw reward and gap over episodes: a row for each game, a line for each learner, a band over its seeds.
@@ -656,6 +671,17 @@ class Results:
         array of axes [games, panels]
         """
         return hooks.call("plot_groups", self.groups, ax=ax, size=size, **options)
+
+
+def _span(numbers: Sequence[float], scale: float = 0.0) -> str:
+    """Return the smallest and the largest number in writing.
+
+    >>> _span([0.5, 0.25]), _span([20_000, 20_000]), _span([])
+    ('0.25 to 0.5', '20,000', '—')
+    """
+    ends = [min(numbers), max(numbers)] if numbers else []
+    written = [f"{end:,}" if isinstance(end, int) else f"{drop_noise(end, scale):.4g}" for end in ends]
+    return " to ".join(dict.fromkeys(written)) or "—"
 
 
 def _place(one: Outcome) -> tuple[float, int]:

@@ -125,8 +125,11 @@ def ranking(groups: Sequence[Group], *, by: str | None = None) -> Document:
         parts += [pairs] if pairs is not None else []
         parts += [note for note in (_reversal(members),) if note]
         data.append({"game": game, "by": order, **rows})
-    if len({gap_words(*group.gap_kind()) for group in groups if group.gap_kind()[0]}) > 1:
-        parts.append("gaps are of different kinds; a bound may be above the gap that it bounds")
+    kinds = {group.gap_kind() for group in groups} - {("", "")}
+    if {"ce"} < {kind for kind, _ in kinds}:
+        parts.append("gaps are of different kinds: a ce gap is never below the nash or cce gap of the same policy")
+    if len({source for _, source in kinds}) > 1:
+        parts.append("a bound may be above the gap that it bounds")
     return Document(f"{count(len(groups), 'group')} of runs", parts, {"games": data})
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,14 +21,14 @@ from tacit.experiments import Outcome
 from tacit.experiments.comparison import TARGET, Comparison, gap_of
 from tacit.experiments.results import Group, gap_words, summarize, sureness
 from tacit.figures import style
-from tacit.figures.style import LINES, PAPER_WIDTH, axes_for, legend, look, name, new_axes, styled
+from tacit.figures.style import LINES, PAPER_WIDTH, axes_for, characters, fold, legend, look, name, new_axes, styled
 
-#: What a band can be, with what the legend says of it.
+#: What a band can be, with what the legend says of the line and the band.
 BANDS = {
-    "sd": "one standard deviation either side",
-    "ci95": "95 % bootstrap interval of the mean",
-    "quartiles": "quartiles around the median",
-    "none": "none",
+    "sd": "mean over {} ± standard deviation",
+    "ci95": "mean over {}, 95 % bootstrap interval",
+    "quartiles": "median over {}, quartiles",
+    "none": "mean over {}",
 }
 SCALES = ("log", "linear")
 
@@ -99,17 +98,18 @@ def band_of(y: FloatArray, band: str) -> tuple[FloatArray, FloatArray, FloatArra
     return mean - std, mean, mean + std
 
 
-def band_words(band: str) -> str:
-    """Say what the line and the band over seeds are."""
-    middle = "median" if band == "quartiles" else "mean"
-    return f"{middle} over seeds" + ("" if band == "none" else f"; band: {BANDS[band]}")
-
-
-def episode_axis(ax: Any) -> None:
-    """Let an axis of episodes have few ticks with short labels: 12.5k instead of 12500."""
-    ax.set_xlabel("episode")
-    if ax.get_xscale() == "linear":
-        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 2.5, 5, 10]))
+def episode_axis(*axes: Any, log: bool) -> None:
+    """Let axes have the same scale of episodes, with few ticks and short labels: 12.5k instead of 12500."""
+    lines = [line.get_xdata() for ax in axes for line in ax.lines if len(line.get_xdata()) > 2]
+    xs = np.concatenate([*lines, np.zeros(0)])
+    log = log and len(xs) > 0 and xs.min() > 0 and xs.max() > 20 * xs.min()
+    for ax in axes:
+        ax.set_xlabel("episode")
+        if log:
+            ax.set_xscale("log")
+            _few_ticks(ax.xaxis, xs.min(), xs.max())
+        else:
+            ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 2.5, 5, 10]))
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
 
 
@@ -123,8 +123,21 @@ def _few_ticks(axis: Any, low: float, high: float, *, zero: bool = False) -> Non
     stride = -(-len(decades) // most) if len(decades) else 1
     ticks = [*([0.0] if zero else []), *decades[::-1][::stride][::-1]]
     axis.set_major_locator(FixedLocator(ticks))
-    axis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
+    axis.set_major_formatter(FuncFormatter(lambda tick, _: _tick(tick)))
     axis.set_minor_formatter(NullFormatter())
+
+
+def _tick(tick: float) -> str:
+    """Write a number of a logarithmic axis.
+
+    >>> _tick(0.01), _tick(1e-5), _tick(2e-7)
+    ('0.01', '$10^{-5}$', '2·$10^{-7}$')
+    """
+    if tick == 0 or 1e-3 <= tick < 1e4:
+        return f"{tick:g}"
+    factor, _, exponent = f"{tick:.0e}".partition("e")
+    power = f"$10^{{{int(exponent)}}}$"
+    return power if factor == "1" else f"{factor}·{power}"
 
 
 def gap_axis(ax: Any, *, scale: str = "log", kind: str = "") -> None:
@@ -143,11 +156,6 @@ def gap_axis(ax: Any, *, scale: str = "log", kind: str = "") -> None:
         highest = 1.08 * top if top > 0 else 1.0
         ax.set_ylim(-0.03 * highest, highest)
         return
-    long = [np.asarray(line.get_xdata(), dtype=float) for line in ax.lines if len(line.get_xdata()) > 2]
-    xs = np.concatenate([*long, np.zeros(0)])
-    if len(xs) and xs.min() > 0 and xs.max() > 20 * xs.min():
-        ax.set_xscale("log")
-        _few_ticks(ax.xaxis, xs.min(), xs.max())
     least = max(float(gaps[gaps > 0].min()), _LEAST * top)
     if float(gaps.min()) >= least:  # nothing is zero
         ax.set_yscale("log")
@@ -189,6 +197,7 @@ def plot_run(
         axes = axes_for(ax, len(shown), size, (PAPER_WIDTH, 1.9) if style == "paper" else None)
         for panel, column in zip(axes, shown, strict=True):
             _draw(run, column, panel, agents, scale, title)
+        episode_axis(*axes, log=scale == "log" and any("gap" in column for column in shown))
     return axes[0] if len(axes) == 1 and (ax is not None or columns is not None) else axes
 
 
@@ -206,15 +215,14 @@ def _draw(run: Run, column: str, ax: Any, agents: Sequence[int] | None, scale: s
     gap = column.startswith("gap") or column.endswith("gap")
     kind = _kind(run, column) if gap else ""
     for k, (part, label) in enumerate(lines.items()):
-        words = f"{label}, {kind}" if kind else label
-        y = run.curve[part].astype(float)[None]
-        draw_series(Series(words, run.curve["episode"], y, look(k), positive=gap), ax=ax, band="none")
+        series = Series(label, run.curve["episode"], run.curve[part].astype(float)[None], look(k), positive=gap)
+        draw_series(series, ax=ax, band="none")
     ax.set_ylabel(f"{column.replace('_', ' ')}{f': {kind}' if kind else ''}")
-    style.title(ax, title if title is not None else f"{run.game.name or 'a game'}: {column.replace('_', ' ')}")
+    style.title(ax, title if title is not None else f"{name(run.game.name or 'a game')}: {name(run.learner)}")
     if gap:
         gap_axis(ax, scale=scale)
-    episode_axis(ax)
-    legend(ax)
+    if agents is not None:
+        legend(ax)
 
 
 def _kind(run: Run, column: str) -> str:
@@ -232,11 +240,8 @@ COLUMNS = ("reward", "value", "gap", "l2_gap")
 _WORDS = {"reward": "reward in an episode", "value": "value of the policy", "l2_gap": "L² gap"}
 _DASHED = {"bound": "--", "estimate": ":"}
 
-#: Characters in the width of an axis title, and in an inch of a legend.
-_TITLE, _INCH = 42, 13
-
-#: The line of each learner and number of seeds in the legend, as it is drawn where its gap is exact.
-Entries = dict[tuple[str, int], Line2D]
+#: Lines of a legend, by what they mean.
+Entries = dict[str, Line2D]
 
 
 def panels(groups: Sequence[Group], columns: Sequence[str]) -> list[tuple[str, str]]:
@@ -281,65 +286,61 @@ def draw_groups(
             f"axes must have a row for each of {count(len(games), 'game')} ({name(', '.join(games))}) and a column for "
             f"each of {count(len(shown), 'panel')} ({words}); got shape {axes.shape}"
         )
-    looks = {learner: look(k) for k, learner in enumerate(learners)}
+    looks: dict[str, Any] = {learner: look(k) for k, learner in enumerate(learners)}
+    seeds = {len(group.outcomes) for group in groups}
     entries: Entries = {}
+    extra: Entries = {}
     for row, game in zip(axes, games, strict=True):
         for ax, (column, kind) in zip(row, shown, strict=True):
-            members = [g for g in groups if g.game == game and (not kind or _axis_kind(g, groups) == kind)]
-            for group in members:
-                for series in _series(group, column, agents, looks[group.learner]):
+            for group in [g for g in groups if g.game == game and (not kind or _axis_kind(g, groups) == kind)]:
+                label = name(group.learner)
+                label = label if len(seeds) == 1 else f"{label} ({count(len(group.outcomes), 'seed')})"
+                entries.setdefault(label, Line2D([], [], **looks[group.learner]))
+                for what, series in _series(group, column, agents, looks[group.learner]):
                     draw_series(series, ax=ax, band=band)
-                    line: Any = looks[group.learner]
-                    entries.setdefault((group.learner, len(group.outcomes)), Line2D([], [], **line))
-                if column == "gap":
-                    _mark_ends(group, ax, looks[group.learner]["color"])
-            _dress(ax, game, column, kind, scale, title)
-    return entries
+                    if what:
+                        extra[what] = Line2D([], [], color="0.4", linestyle=series.look["linestyle"])
+                if column == "gap" and _mark_ends(group, ax, looks[group.learner]["color"]):
+                    extra["stopped"] = Line2D([], [], color="0.4", marker="o", markersize=4, linestyle="")
+            words = f"largest {kind} gap".replace("  ", " ") if column == "gap" else _WORDS[column]
+            ax.set_ylabel(words)
+            style.title(ax, fold(ax, title if title is not None else name(game), len(shown)))
+            if "gap" in column:
+                gap_axis(ax, scale=scale, kind=kind)
+        episode_axis(*row, log=scale == "log" and any("gap" in column for column, _ in shown))
+    return {**entries, **extra}
 
 
-def _series(group: Group, column: str, agents: Sequence[int] | None, style: dict[str, str]) -> list[Series]:
+def _series(
+    group: Group, column: str, agents: Sequence[int] | None, look: dict[str, str]
+) -> Iterator[tuple[str, Series]]:
+    """Yield the lines of a group, and what the style of each means."""
     curves = [outcome.curve for outcome in group.outcomes]
     common = set.intersection(*(set(curve.dtype.names or ()) for curve in curves))
-    sure = sureness(group.gap_kind()[1]) if column == "gap" else ""
-    words = f" ({sure})" if sure else ""
+    positive = "gap" in column
     if agents is None:
-        if column not in common:
-            return []
-        line = {**style, "linestyle": _DASHED.get(sure, style["linestyle"])}
-        return [
-            Series(f"{group.learner}{words}" if words else "", *align(curves, column), line, positive="gap" in column)
-        ]
-    series = []
+        sure = sureness(group.gap_kind()[1]) if column == "gap" else ""
+        line = {**look, "linestyle": _DASHED.get(sure, look["linestyle"])}
+        if column in common:
+            yield sure, Series("", *align(curves, column), line, positive=positive)
+        return
     for k, i in enumerate(agents):
         part = f"{column}_{i}"
         if part not in common:
             raise TacitError(f"agents must have curves; got {brief(i)}: {group.learner} on {group.game} has no {part}")
-        line = {**style, "linestyle": LINES[k % len(LINES)]}
-        label = f"{group.learner}, agent {i}{words}"
-        series.append(Series(label, *align(curves, part), line, positive=column == "gap"))
-    return series
+        line = {**look, "linestyle": LINES[k % len(LINES)]}
+        yield f"agent {i}", Series("", *align(curves, part), line, positive=positive)
 
 
-def _mark_ends(group: Group, ax: Any, color: str) -> None:
-    """Mark the gap at which runs were to stop, and where each was certified to have it."""
+def _mark_ends(group: Group, ax: Any, color: str) -> bool:
+    """Mark the gap at which runs were to stop, and where each was certified to have it; return whether one was."""
     target = group.outcomes[0].spec.gap
     if target is not None and target > 0:
         ax.axhline(target, color=color, linewidth=0.8, linestyle=":")
-    for outcome in group.outcomes:
-        if outcome.ended == "gap":
-            label = {} if "stopped" in ax.get_legend_handles_labels()[1] else {"label": "stopped"}
-            ax.plot(outcome.curve["episode"][-1], outcome.curve["gap"][-1], "o", color=color, markersize=4, **label)
-
-
-def _dress(ax: Any, game: str, column: str, kind: str, scale: str, title: str | None) -> None:
-    words = f"{kind} gap".strip() if column == "gap" else _WORDS[column]
-    ax.set_ylabel(f"{words}, max over agents" if column == "gap" else words)
-    style.title(ax, textwrap.fill(title if title is not None else f"{name(game)}: {words}", _TITLE))
-    if "gap" in column:
-        gap_axis(ax, scale=scale, kind=kind)
-    episode_axis(ax)
-    if ax.lines and len(ax.get_legend_handles_labels()[1]) <= 10:
-        legend(ax)
+    ends = [outcome.curve[-1] for outcome in group.outcomes if outcome.ended == "gap"]
+    for end in ends:
+        ax.plot(end["episode"], end["gap"], "o", color=color, markersize=4)
+    return bool(ends)
 
 
 def plot_groups(
@@ -362,20 +363,21 @@ def plot_groups(
     shape = len({group.game for group in groups}), len(shown)
     with styled(style):
         if ax is None:
-            below = 0.25 * len({group.learner for group in groups})
+            below = 0.15 * len({group.learner for group in groups})
             usual = (5.0 * shape[1], 0.8 + 3.2 * shape[0] + below)
-            usual = (PAPER_WIDTH, 0.5 + 1.7 * shape[0] + below) if style == "paper" else usual
+            usual = (PAPER_WIDTH, 0.4 + 1.6 * shape[0] + below) if style == "paper" else usual
             axes = new_axes(*shape, size=size or figsize or usual)
         else:
             axes = np.atleast_1d(np.asarray(ax, dtype=object))
             axes = axes.reshape(shape) if axes.ndim == 1 and axes.size == shape[0] * shape[1] else axes
         entries, first = draw_groups(groups, axes, **options), axes.flat[0]
-        labels = [f"{name(learner)} ({count(seeds, 'seed')})" for learner, seeds in entries]
-        lines = list(entries.values())
+        lines, labels = list(entries.values()), list(entries)
         if ax is None:
-            columns = int(_INCH * first.figure.get_figwidth()) // (max(map(len, labels), default=0) + 8)
-            place = {"loc": "outside lower center", "ncols": max(1, columns), "fontsize": None}
-            legend(first.figure, lines, labels, title=band_words(options.get("band", "sd")), **place)
+            seeds = {len(group.outcomes) for group in groups}
+            words = BANDS[options.get("band", "sd")].format(count(max(seeds), "seed") if len(seeds) == 1 else "seeds")
+            columns = characters(first.figure, "legend.fontsize") // (max(map(len, labels)) + 6)
+            place = {"loc": "outside lower center", "ncols": max(1, min(columns, len(labels))), "fontsize": None}
+            legend(first.figure, lines, labels, title="1 seed" if seeds == {1} else words, **place)
         elif first.get_legend() is None:
             legend(first, lines, labels)
     return axes

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +91,8 @@ def plot_simplex(paths: Trajectory | Sequence[Trajectory], *, ax: Any = None, si
         axes = axes_for(ax, len(agents), size, (4.2 * len(agents), 4.0))
         for panel, i in zip(axes, agents, strict=True):
             draw_simplex(panel, action_names(game, i))
-            for k, path in enumerate(paths):
-                draw_path(panel, _first(path, i), label=path.learner, color=_LINE[k % len(_LINE)])
+            for path, color in _colored(paths):
+                draw_path(panel, flat(_first(path, i)).T, label=path.learner, color=color)
             if enumerable(game):
                 points = flat(np.stack([policy.probs[i][0, 0] for policy in equilibria(game).policies]))
                 panel.plot(*points.T, "*", color=COLORS["black"], markersize=11, label="Nash equilibrium")
@@ -117,10 +117,8 @@ def plot_field(
     with styled():
         (panel,) = axes_for(ax, 1, size, (5.2, 5.0))
         draw_field(panel, game.rewards[:, 0, 0], [action_names(game, i) for i in (0, 1)])
-        for k, path in enumerate(paths):
-            points, color = np.stack([_first(path, i)[:, 1] for i in (0, 1)]), _LINE[(k + 2) % len(_LINE)]
-            panel.plot(*points, color=color, linewidth=1.4, label=f"{name(path.learner)}: path")
-            panel.plot(*points[:, -1:], "s", color=color, markersize=6, label=f"{name(path.learner)}: end")
+        for path, color in _colored(paths, 2):
+            draw_path(panel, np.stack([_first(path, i)[:, 1] for i in (0, 1)]), label=path.learner, color=color)
         for k, policy in enumerate(policies):
             point = [float(behaviour(game, policy).marginals[i][0, 0, 1]) for i in (0, 1)]
             ring = {"markerfacecolor": "none", "markeredgewidth": 2, "color": _LINE[(k + 4) % len(_LINE)]}
@@ -150,19 +148,22 @@ def plot_polytope(
         points = (np.stack(nash) @ TETRAHEDRON).T
         ax.scatter(*points, color=COLORS["black"], s=36, label="Nash equilibrium", depthshade=False)
 
-        def ring(joint: FloatArray, k: int, label: str, **look: Any) -> None:
-            """Mark a distribution by a ring, which is seen around what it lies upon."""
-            point, color = (joint.ravel() @ TETRAHEDRON)[:, None], _LINE[k % len(_LINE)]
-            look = {"facecolors": "none", "edgecolors": color, "linewidths": 2, **look}
-            ax.scatter(*point, **look, label=label, depthshade=False)
+        ax.stem(*points, linefmt="0.5", markerfmt=" ", basefmt=" ")  # how high they are above the floor
 
-        for k, path in enumerate(paths):
+        def ring(joint: FloatArray, color: str, label: str, **look: Any) -> None:
+            """Mark a distribution by a ring, which is seen around what it lies upon."""
+            look = {"facecolors": "none", "edgecolors": color, "linewidths": 2, **_once(ax, label), **look}
+            ax.scatter(*(joint.ravel() @ TETRAHEDRON)[:, None], **look, depthshade=False)
+
+        for path, color in _colored(paths, 1):
             label = f"{name(path.learner)}: play of {int(path.episode[-1]):,} episodes"
-            ring(path.counts, k + 1, label, marker="s", s=110)
+            ring(path.counts, color, label, marker="s", s=110)
         for k, policy in enumerate(policies):
             joint = behaviour(game, policy).joint
             label = _policy_label(k, policies)
-            ring((policy.joint(0) if joint is None else joint)[0], k + 4, label, marker="^", s=150)
+            ring(
+                (policy.joint(0) if joint is None else joint)[0], _LINE[(k + 4) % len(_LINE)], label, marker="^", s=150
+            )
         title(ax, f"{name(game.name or 'a game')}: correlated equilibria")
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.04), ncols=2)
     return ax
@@ -257,27 +258,49 @@ def animate_learning(
         count = 1 if square else min(game.agents, 4)
         axes = new_axes(1, count, size=(4.2 * count, 4.8 if square else 4.4))[0]
 
+        if square:
+            plot_field(game, paths, ax=axes[0])
+        elif all(a == 3 for a in game.actions):
+            plot_simplex(paths, ax=axes)
+        bars = (
+            [] if square or all(a == 3 for a in game.actions) else [_bars(axes[i], paths[0], i) for i in range(count)]
+        )
+        lines = [line for panel in axes for line in panel.lines if line.get_gid()]
+        points = [line.get_data() for line in lines]  # of whole paths
+        heading = axes[0].figure.suptitle(f"episode {int(episode[-1]):,}", fontsize=10)
+        axes[0].figure.canvas.draw()
+        axes[0].figure.set_layout_engine("none")  # nothing but paths moves from now on
+
         def draw(k: int) -> None:
             end = int(marks[k]) + 1
-            cut = [replace(p, episode=p.episode[:end], probs=tuple(probs[:end] for probs in p.probs)) for p in paths]
-            for panel in axes:
-                panel.clear()
-            if square:
-                plot_field(game, cut, ax=axes[0])
-            elif all(a == 3 for a in game.actions):
-                plot_simplex(cut, ax=axes)
-            else:
-                _bars(axes, cut[0])
-            axes[0].figure.suptitle(f"episode {int(episode[end - 1]):,}", fontsize=10)
+            for line, (x, y) in zip(lines, points, strict=True):
+                begin = 0 if line.get_gid() == "path" else end - 1
+                line.set_data(x[begin:end], y[begin:end])
+            for i, rectangles in enumerate(bars):
+                for rectangle, prob in zip(rectangles, _first(paths[0], i)[end - 1], strict=True):
+                    rectangle.set_height(prob)
+            heading.set_text(f"episode {int(episode[end - 1]):,}")
 
         return animate(axes[0].figure, draw, len(marks), place, fps=fps)
 
 
-def _bars(axes: Any, path: Trajectory) -> None:
-    for i, panel in enumerate(axes):
-        panel.bar(range(path.game.actions[i]), _first(path, i)[-1], color=_LINE[i % len(_LINE)])
-        panel.set(ylim=(0, 1), title=f"agent {i} at step 0")
-        _ticks(panel.xaxis, action_names(path.game, i))
+def _bars(panel: Any, path: Trajectory, i: int) -> Any:
+    """Draw what agent i plays at the first step, and return the bars."""
+    bars = panel.bar(range(path.game.actions[i]), _first(path, i)[-1], color=_LINE[i % len(_LINE)])
+    panel.set(ylim=(0, 1), title=f"agent {i} at step 0")
+    _ticks(panel.xaxis, action_names(path.game, i))
+    return bars
+
+
+def _colored(paths: Sequence[Trajectory], first: int = 0) -> list[tuple[Trajectory, str]]:
+    """Return paths with their colours, one for each learner."""
+    learners = list(dict.fromkeys(path.learner for path in paths))
+    return [(path, _LINE[(learners.index(path.learner) + first) % len(_LINE)]) for path in paths]
+
+
+def _once(ax: Any, label: str) -> dict[str, str]:
+    """Return a label, unless the legend has it."""
+    return {} if label in ax.get_legend_handles_labels()[1] else {"label": label}
 
 
 def _several(paths: Trajectory | Sequence[Trajectory]) -> list[Trajectory]:
@@ -380,23 +403,14 @@ def draw_simplex(ax: Any, names: Sequence[str]) -> Any:
     return ax
 
 
-def draw_path(ax: Any, path: FloatArray, *, label: str, color: str) -> Any:
-    """Draw how a distribution [n, 3] moves, from faint to strong.
-
-    A ring is where it begins, a dot where it ends.
-    """
-    from matplotlib.collections import LineCollection
-
-    points = flat(path)
-    if len(points) > 1:
-        pieces = np.stack([points[:-1], points[1:]], axis=1)
-        lines: Any = LineCollection(list(pieces), colors=color, linewidths=1.8)
-        lines.set_alpha(np.linspace(0.45, 1.0, len(pieces)))
-        ax.add_collection(lines)
-    begun = {} if "start" in ax.get_legend_handles_labels()[1] else {"label": "start"}
-    ax.plot(*points[0], "o", markerfacecolor="none", markeredgecolor=color, markersize=6, **begun)
-    (end,) = ax.plot(*points[-1], "o", color=color, markersize=6, label=name(label))
-    return end
+def draw_path(ax: Any, points: FloatArray, *, label: str, color: str) -> Any:
+    """Draw how something moves, through points [2, n]: a ring is where it begins, a dot where it ends."""
+    (line,) = ax.plot(*points, color=color, linewidth=1.2, alpha=0.8, gid="path", **_once(ax, name(label)))
+    mark = {"color": color, "markersize": 5, "linestyle": "none"}
+    ax.plot(*points[:, :1], marker="o", markerfacecolor="none", **mark, **_once(ax, "start"))
+    (end,) = ax.plot(*points, marker="o", gid="end", **mark, **_once(ax, "end"))
+    end.set_markevery([-1])
+    return line
 
 
 def draw_field(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) -> Any:
@@ -462,6 +476,7 @@ def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) 
     """Draw the correlated equilibria of a 2×2 game within the tetrahedron of joint distributions, on axes in 3D."""
     for one, other in itertools.combinations(range(4), 2):
         ax.plot(*TETRAHEDRON[[one, other]].T, color="0.6", linewidth=0.8)
+    ax.plot_trisurf(*TETRAHEDRON[:3].T, color="0.7", alpha=0.15, shade=False)  # the floor
     for k, (a, b) in enumerate(np.ndindex(2, 2)):
         away = (TETRAHEDRON[k] - TETRAHEDRON.mean(axis=0)) * 0.08  # clear of markers at the corner
         word = f"{name(names[0][a])}, {name(names[1][b])}"
@@ -479,20 +494,30 @@ def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) 
     return ax
 
 
+#: Where the light comes from that shades a polytope.
+_LIGHT = np.array([-0.5, -0.6, 0.62])
+
+
 def _hull(ax: Any, corners: FloatArray) -> None:
+    from matplotlib.colors import to_rgb
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
     from scipy.spatial import ConvexHull, QhullError
 
     if len(corners) < 3:
         ax.plot(*corners.T, color=COLORS["blue"], linewidth=2)
         return
+    bright = np.ones(1)
     try:
-        faces = [corners[face] for face in ConvexHull(corners).simplices] if len(corners) > 3 else [corners]
+        hull = ConvexHull(corners)
+        faces, bright = [corners[face] for face in hull.simplices], 0.75 + 0.35 * hull.equations[:, :3] @ _LIGHT
     except QhullError:  # all in one plane
         middle = corners.mean(axis=0)
         plane = (corners - middle) @ np.linalg.svd(corners - middle)[2][:2].T
         faces = [corners[np.argsort(np.arctan2(plane[:, 1], plane[:, 0]))]]
-    ax.add_collection3d(Poly3DCollection(faces, facecolor=COLORS["sky"], alpha=0.35, edgecolor=COLORS["blue"]))
+    colors = np.clip(np.outer(bright, to_rgb(COLORS["sky"])), 0, 1)
+    ax.add_collection3d(
+        Poly3DCollection(faces, facecolors=colors, alpha=0.7, edgecolors=COLORS["blue"], linewidths=0.6)
+    )
 
 
 def check_small(game: Any) -> None:
@@ -534,10 +559,14 @@ class Trajectory:
     counts: FloatArray
 
 
+#: Dynamics of agents who know the payoffs.
+DYNAMICS = ("fictitious-play", "replicator", "best-response")
+
+
 def trajectory(
     game: TabularGame, learner: str, *, episodes: int = 2000, points: int = 200, seed: int = 0, **params: Any
 ) -> Trajectory:
-    """Let agents learn as `tacit.learn` does, and record what they play; "fictitious-play" is known too.
+    """Let agents learn as `tacit.learn` does, and record what they play; `DYNAMICS` are known too.
 
     >>> import tacit
     >>> from tacit.figures.pictures import trajectory
@@ -548,8 +577,8 @@ def trajectory(
     episodes = check.integer("episodes", episodes)
     points = min(check.integer("points", points), episodes)
     marks = np.unique(np.linspace(0, episodes, points + 1).round().astype(np.int64))
-    if learner == "fictitious-play":
-        return _fictitious(game, marks, seed)
+    if learner in DYNAMICS:
+        return _follow(game, learner, marks, seed)
     spec = REGISTRY.make(learner, **params)
     if is_interpreted(spec):
         raise TacitError(f"{learner} has no kernels; paths are drawn of learners in the compiled loop")
@@ -569,25 +598,34 @@ def trajectory(
     return Trajectory(game, learner, marks, tuple(paths), (joint / joint.sum()).reshape(game.actions))
 
 
-def _fictitious(game: TabularGame, marks: IntArray, seed: int) -> Trajectory:
-    """Both play best replies to what the other has played so far; what moves is the shares of their actions."""
+#: How much time one step of the continuous dynamics takes, where payoffs differ by 1 at most.
+_TIME = 0.02
+
+
+def _follow(game: TabularGame, rule: str, marks: IntArray, seed: int) -> Trajectory:
+    """Follow dynamics of two agents who know the payoffs, from a random start."""
     if (game.agents, game.states, game.horizon) != (2, 1, 1):
-        raise TacitError("fictitious play is drawn for two-player games of one state and step")
+        raise TacitError(f"{rule} is drawn for two-player games of one state and step")
     payoffs = game.rewards[:, 0, 0]
+    time = _TIME / max(float(np.ptp(payoffs)), 1e-300)
     rng = streams.stream(seed, streams.START)
-    frequencies = [rng.dirichlet(np.ones(a)) for a in game.actions]
+    play = [rng.dirichlet(np.ones(a)) for a in game.actions]
     paths = [np.zeros((len(marks), 1, 1, a)) for a in game.actions]
-    counts = np.zeros(game.actions)
+    joint = np.zeros(game.actions)
     place = 0
     for k in range(int(marks[-1]) + 1):
         if k == marks[place]:
-            for path, frequency in zip(paths, frequencies, strict=True):
-                path[place, 0, 0] = frequency / frequency.sum()
+            for path, probs in zip(paths, play, strict=True):
+                path[place, 0, 0] = probs
             place += 1
-        if k == marks[-1]:
-            break
-        replies = int((payoffs[0] @ frequencies[1]).argmax()), int((frequencies[0] @ payoffs[1]).argmax())
-        counts[replies] += 1
-        for frequency, a in zip(frequencies, replies, strict=True):
-            frequency[a] += 1
-    return Trajectory(game, "fictitious play", marks, tuple(paths), counts / counts.sum())
+        gains = payoffs[0] @ play[1], play[0] @ payoffs[1]
+        replies = [np.eye(len(gain))[gain.argmax()] for gain in gains]
+        if k < marks[-1]:
+            joint += np.outer(*(replies if rule == "fictitious-play" else play))
+        if rule == "replicator":
+            weights = [probs * np.exp(time * (gain - gain.max())) for probs, gain in zip(play, gains, strict=True)]
+            play = [weight / weight.sum() for weight in weights]
+        else:
+            rate = _TIME if rule == "best-response" else 1 / (k + 2)
+            play = [probs + rate * (reply - probs) for probs, reply in zip(play, replies, strict=True)]
+    return Trajectory(game, rule.replace("-", " "), marks, tuple(paths), joint / joint.sum())

@@ -4,8 +4,9 @@ and figures and animations on disk.
 
 from __future__ import annotations
 
+import io
 import os
-import tempfile
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -87,6 +88,20 @@ def legend(owner: Any, *entries: Any, **options: Any) -> None:
             box.set_in_layout(False)  # a wide one must not push the axes of a figure apart
 
 
+def characters(figure: Any, setting: str) -> int:
+    """Return about how many letters fit in the width of a figure, in the size of a setting of matplotlib's."""
+    import matplotlib as mpl
+    from matplotlib.font_manager import FontProperties
+
+    size = FontProperties(size=mpl.rcParams[setting]).get_size_in_points()
+    return int(130 / size * figure.get_figwidth())
+
+
+def fold(ax: Any, text: str, beside: int) -> str:
+    """Return a title in lines that are not wider than one of so many axes beside each other."""
+    return textwrap.fill(text, max(8, characters(ax.figure, "axes.titlesize") * 4 // (5 * beside)))
+
+
 #: A column of a paper, in inches, and what is smaller in it.
 PAPER_WIDTH = 3.35
 _PAPER: dict[str, Any] = {
@@ -95,6 +110,7 @@ _PAPER: dict[str, Any] = {
     "axes.labelsize": 8,
     "axes.titlesize": 8,
     "legend.fontsize": 7,
+    "legend.title_fontsize": 7,
     "lines.linewidth": 1.2,
 }
 STYLES = ("screen", "paper")
@@ -208,26 +224,35 @@ def _any_letters() -> Iterator[None]:
 
 ENDINGS = (".gif", ".html")
 
+#: Dots an inch of a GIF.
+_GIF = 90
+
 
 def animate(figure: Any, draw: Callable[[int], Any], frames: int, place: str | os.PathLike[str], *, fps: float) -> Path:
     """Write an animation of a figure, whose frame k `draw(k)` draws, as `.gif` or `.html`, and return its place."""
     from matplotlib import pyplot
-    from matplotlib.animation import FuncAnimation, PillowWriter
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from PIL import Image
 
     path = files.path(place)
     if path.suffix not in ENDINGS:
         raise TacitError(f"the name of an animation must end in {' or '.join(ENDINGS)}; got {path}")
     fps = check.real("fps", fps, least=0.1, most=60)
-
-    moving = FuncAnimation(figure, draw, frames=frames, interval=1000 / fps, blit=False)
-    with _any_letters(), tempfile.TemporaryDirectory() as folder:
+    with _any_letters():
         if path.suffix == ".html":
+            moving = FuncAnimation(figure, draw, frames=frames, interval=1000 / fps, blit=False)
             body = moving.to_jshtml(fps=max(1, round(fps)))
             content = f"<!doctype html><meta charset='utf-8'><title>tacit</title>{body}".encode()
         else:
-            gif = Path(folder) / "moving.gif"
-            moving.save(str(gif), writer=PillowWriter(fps=max(1, round(fps))))
-            content = gif.read_bytes()
+            figure.set_dpi(_GIF)
+            canvas, images, gif = FigureCanvasAgg(figure), [], io.BytesIO()
+            for k in range(frames):
+                draw(k)
+                canvas.draw()
+                images.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3]))
+            images[0].save(gif, "gif", save_all=True, append_images=images[1:], duration=1000 / fps, loop=0)
+            content = gif.getvalue()
     files.write(path, content)
     pyplot.close(figure)
     return path

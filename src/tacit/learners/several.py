@@ -64,9 +64,9 @@ class Mixed(Learner):
     def info(self) -> Info:
         """What all of them return and need; their policies are judged as a product."""
         infos = [member.info for member in self.members]
-        averages = all(info.returns == "average" for info in infos)
-        scale_free = all(info.reward_scale_free for info in infos)
-        return Info(returns="average" if averages else "last", reward_scale_free=scale_free)
+        returned = {info.returns for info in infos}
+        returns = "frequencies" if "frequencies" in returned else "average" if returned == {"average"} else "last"
+        return Info(returns=returns, reward_scale_free=all(info.reward_scale_free for info in infos))
 
     def explores(self, state: Any, i: int) -> float:
         """Return how often agent i explores."""
@@ -267,9 +267,11 @@ class PlainLearner(PythonLearner):
     With `observes = True` as an attribute of the class, `s` and `next_state` are what the environment shows, as it is,
     and `next_state` is None after the last step; `states` is None. So a network can take part.
 
-    Without `probabilities`, what the agent is taken to play are the frequencies of its own actions so far, or whatever
-    it acts if it `observes`. A class can be registered, `tacit.learners.REGISTRY.add("stubborn", Stubborn)`; keyword
-    parameters beyond those above are then the learner's own: `tacit.learn(game, "stubborn", episodes=100, rate=0.1)`.
+    Without `probabilities`, what the agent is taken to play are the frequencies of its own actions so far, exploration
+    included, or whatever it acts if it `observes`; the candidate is then called "frequencies".
+
+    A class can be registered, `tacit.learners.REGISTRY.add("stubborn", Stubborn)`; keyword parameters beyond those
+    above are then the learner's own: `tacit.learn(game, "stubborn", episodes=100, rate=0.1)`.
 
     Parameters
     ----------
@@ -286,6 +288,12 @@ class PlainLearner(PythonLearner):
     def observes(self) -> bool:
         """Whether the class wants observations, by its attribute `observes`."""
         return bool(getattr(self.factory, "observes", False))
+
+    @property
+    def info(self) -> Info:
+        """What it returns: by its `probabilities`, or by the frequencies of its actions."""
+        counted = isinstance(self.factory, type) and not hasattr(self.factory, "probabilities") and not self.observes
+        return Info(returns="frequencies" if counted else "last")
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters that were given; the class knows its defaults."""

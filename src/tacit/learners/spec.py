@@ -139,9 +139,9 @@ class Info:
     ----------
     learns : {"nash", "cce", "ce"}
         The equilibrium by which its policy is judged.
-    returns : {"last", "average", "certified"}
-        The last iterate; the average of recent iterates beside it; or a mixture of all, with a certificate. A name of
-        `tacit.engine.outputs`.
+    returns : {"last", "average", "certified", "frequencies"}
+        The last iterate; the average of recent iterates beside it; a mixture of all, with a certificate; or how often
+        each action was taken. A name of `tacit.engine.outputs`.
     needs : frozenset of {"tables", "all agents", "clock", "seed", "zero-sum", "common rewards"}
         What its agents must know beyond their own states, actions and rewards; and the games that it is only made for.
     reward_scale_free : bool
