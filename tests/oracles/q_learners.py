@@ -180,10 +180,12 @@ class WoLF(Tabular):
 class Smoothed(Tabular):
     """Sayin et al. (2021) as their laboratory's code has it, Chen et al. (2023), Maheshwari et al. (2022)."""
 
-    def __init__(self, *args, rule, tau, fast, slow=1.0, ratio=1.0, inner=1, cooling=0.0, over=-1, **more) -> None:
+    def __init__(
+        self, *args, rule, tau, fast, slow=1.0, ratio=1.0, inner=1, power=0.0, cooling=0.0, over=-1, **more
+    ) -> None:
         super().__init__(*args, **more)
         self.rule, self.tau, self.fast, self.slow = rule, tau, fast, slow
-        self.ratio, self.inner, self.cooling, self.over = ratio, inner, cooling, over
+        self.ratio, self.inner, self.power, self.cooling, self.over = ratio, inner, power, cooling, over
         self.pi: dict = defaultdict(lambda: [1 / self.A] * self.A)
         self.v: dict = defaultdict(float)
         self.n: dict = defaultdict(int)
@@ -211,7 +213,7 @@ class Smoothed(Tabular):
         cell, follows = (h, s), (self.next(h), s_next)
         self.n[cell] += 1
         self.m[h, s, a] += 1
-        n, tau = self.n[cell], self.tau / (1 + self.cooling * math.log(self.n[cell]))
+        n, tau = self.n[cell], self.tau / (1 + self.cooling * math.log(self.n[cell])) / self.n[cell] ** self.power
         q, ended = self.q[h, s, a], self.ends(h)
         if self.rule == "slow-values":
             rate = min(1.0, n**-self.fast / self.pi[cell][a])

@@ -204,7 +204,7 @@ THEORY: Mapping[str, Mapping[str, Any]] = {
     "pg-q": {"eta": "theory"},
     "nash-vi": {"bonus": 1.0, "correction": 1.0},
     "q-phases": {"exploration": 0.1, "inertia": 0.5, "tolerance": 0.0, "power": 0.751},
-    "q-smoothed": {"rule": "slow-policy", "fast": 0.5, "slow": 1.0, "temperature": 1e-6},
+    "q-smoothed": {"rule": "slow-policy", "fast": 0.5, "slow": 1.0, "temperature": 1e-6, "cooling": 0.0},
     "wolf-phc": {"step": 0.01, "win": 5e-5, "lose": 1e-4, "step_visits": 1e6, "policy_visits": 2e4},
 }
 

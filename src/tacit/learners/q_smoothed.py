@@ -15,12 +15,16 @@ or, with m visits of (s, a), and the entropy as a part of the reward,
     q(s, a) ← q(s, a) + m^−fast·(r + τ·H(π(s)) + Σ_{a'} π(a'|s')·q(s', a') − q(s, a)),
     π(s) ← π(s) + n^−slow·(σ_τ(q(s)) − π(s))                             (rule "slow-policy") [Maheshwari et al. 2022].
 
+The temperature after n visits of s is τ_n = τ·n^−cooling/(1 + log_cooling·log n), except in inner loops, where it is τ.
 Information: an agent's own actions and rewards. Guarantee: in discounted games, Nash equilibria of zero-sum games as τ
-falls to 0 (Sayin), or up to a bias of order τ (Chen); of potential games (Maheshwari).
+falls to 0 in the order of 1/log n (Sayin), or up to a bias of order τ (Chen); of potential games (Maheshwari).
+What a fixed τ ends in is the logit equilibrium of τ, whose gap remains however long it learns; 1/log n is near that.
+So by default τ falls as a power of n, slower than the noise of q (n^−fast/2), from the rewards' span or twice it: from
+less, agents stop trying actions before q has left 0. No theorem covers it; chosen on half of the benchmark's games.
 Deviations: one table for each step of a finite horizon, where the sources discount. Chen's policies move in all states
-at once and restart with each inner loop; here they move at visits and go on. τ is in units of the rewards' span.
-Not checked: of Sayin et al. only the abstract could be read; the rule is that of their laboratory's code, which keeps τ
-and puts the new q into v. The fall τ/(1 + cooling·log n) is of the paper's order, with a free constant.
+at once, and q and π restart with each inner loop; here they move at visits and go on; Chen's α_k is α/(k + h) or fixed.
+τ is in units of the rewards' span. Of Sayin et al. only the abstract could be read; the rule is that of their
+laboratory's code, which keeps τ and puts the new q into v. The constant of the fall in 1/log n is free.
 """
 
 from __future__ import annotations
@@ -37,9 +41,13 @@ from tacit.core.types import IntArray
 from tacit.learners import ucb
 from tacit.learners.spec import Learner, World, check_steps, make_cells, player
 
-#: The rules, and their temperatures; those of "slow-values" fall.
-TEMPERATURE = {"slow-values": 1.0, "inner-loop": 0.1, "slow-policy": 0.1}
-RULES = list(TEMPERATURE)
+#: For each rule what is not given: τ, its fall, and the exponents of the step sizes.
+DEFAULTS: Mapping[str, Mapping[str, float]] = {
+    "slow-values": {"temperature": 2.0, "cooling": 0.35, "fast": 0.9, "slow": 1.0},
+    "inner-loop": {"temperature": 0.1, "cooling": 0.0, "fast": 0.5, "slow": 1.0},
+    "slow-policy": {"temperature": 1.0, "cooling": 0.4, "fast": 0.5, "slow": 1.0},
+}
+RULES = list(DEFAULTS)
 SLOW_VALUES, INNER_LOOP = 0, 1
 
 
@@ -52,11 +60,11 @@ class QSmoothed(Learner):
     rule : {"slow-values", "inner-loop", "slow-policy"}
         The update of Sayin et al., of Chen et al., or of Maheshwari et al.
     temperature : float, optional
-        τ of the softmax, in units of the rewards' span; 1 for "slow-values" and 0.1 for the others if not given.
-    cooling : float
-        Of "slow-values": τ after n visits is τ/(1 + cooling·log n).
-    fast, slow : float
-        Exponents of the step sizes; of "inner-loop" the first only.
+        τ of the softmax, in units of the rewards' span.
+    cooling, log_cooling : float, optional
+        τ after n visits is τ·n^−cooling/(1 + log_cooling·log n), not with "inner-loop".
+    fast, slow : float, optional
+        Exponents of the step sizes; of "inner-loop" the first only. What is not given depends on the rule.
     ratio : float
         Of "inner-loop", the policy's step size over that of q.
     inner : int
@@ -74,9 +82,10 @@ class QSmoothed(Learner):
 
     rule: str = "slow-values"
     temperature: float | None = None
-    cooling: float = 0.5
-    fast: float = 0.9
-    slow: float = 1.0
+    cooling: float | None = None
+    log_cooling: float = 0.0
+    fast: float | None = None
+    slow: float | None = None
     ratio: float = 0.02
     inner: int = 1000
     steps: str | None = field(default=None, repr=False)
@@ -84,10 +93,10 @@ class QSmoothed(Learner):
     def __post_init__(self) -> None:
         check.plain_fields(self)
         check.choice("rule", self.rule, RULES)
-        check.positive("temperature", self._temperature)
-        check.real("cooling", self.cooling, least=0)
-        check.real("fast", self.fast, least=0, most=1)
-        check.real("slow", self.slow, least=0, most=1)
+        check.positive("temperature", self._settings["temperature"])
+        for name in ("cooling", "fast", "slow"):
+            check.real(name, self._settings[name], least=0, most=1)
+        check.real("log_cooling", self.log_cooling, least=0)
         check.real("ratio", self.ratio, least=0, most=1)
         check.integer("inner", self.inner, least=1)
         check_steps(self.steps)
@@ -99,16 +108,18 @@ class QSmoothed(Learner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        return {**super().params(world), "temperature": self._temperature}
+        return {**super().params(world), **self._settings}
 
     @property
-    def _temperature(self) -> float:
-        return TEMPERATURE[self.rule] if self.temperature is None else self.temperature
+    def _settings(self) -> dict[str, float]:
+        rule = DEFAULTS[self.rule]
+        return {name: default if getattr(self, name) is None else getattr(self, name) for name, default in rule.items()}
 
     def init(self, world: World) -> QSmoothedState:
         """Make the state of all agents."""
         A = capacity(world.actions.max())
         fields = [("Q", "f8", A), ("prob", NONNEGATIVE, A), ("value", "f8"), ("visits", "i8"), ("counts", "i8", A)]
+        settings = {name: float(number) for name, number in self._settings.items()}
         cells, players, sharing = make_cells(self.steps, world, fields, [], beyond=True)
         for i, actions in enumerate(world.actions):
             players["prob"][:, :, i, :actions] = 1.0 / actions
@@ -117,10 +128,8 @@ class QSmoothed(Learner):
             players=sharing,
             agents=records((world.agents,), [("response", "f8", A)]),
             rule=RULES.index(self.rule),
-            temperature=self._temperature * world.unit,
-            cooling=float(self.cooling),
-            fast=float(self.fast),
-            slow=float(self.slow),
+            **{**settings, "temperature": settings["temperature"] * world.unit},
+            log_cooling=float(self.log_cooling),
             ratio=float(self.ratio),
             inner=int(self.inner),
             discount=1.0 if world.discount is None else world.discount,
@@ -138,6 +147,7 @@ class QSmoothedState(NamedTuple):
     rule: int
     temperature: float  # τ, in the units of the rewards
     cooling: float
+    log_cooling: float
     fast: float
     slow: float
     ratio: float
@@ -200,11 +210,13 @@ def learn(learner, i, h, s, a, r, s_next):
     cell.visits += 1
     cell.counts[a] += 1
     tau = learner.temperature
+    if learner.rule != INNER_LOOP:
+        tau *= pow(cell.visits, -learner.cooling) / (1.0 + learner.log_cooling * log(cell.visits))
     if learner.rule == SLOW_VALUES:
         rate = min(pow(cell.visits, -learner.fast) / cell.prob[a], 1.0)
         cell.Q[a] += rate * (r + learner.discount * following.value - cell.Q[a])
         cell.value += pow(cell.visits, -learner.slow) * (expect(cell.prob, cell.Q, n) - cell.value)
-        respond(cell.Q, tau / (1.0 + learner.cooling * log(cell.visits)), n, cell.prob)
+        respond(cell.Q, tau, n, cell.prob)
     elif learner.rule == INNER_LOOP:
         cell.Q[a] += pow(cell.visits, -learner.fast) * (r + learner.discount * following.value - cell.Q[a])
         if cell.visits == learner.inner:
