@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from stored_runs import GoingOn
 
+from tacit.cli.main import main
 from tacit.evaluation import verify
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store
 from tacit.report import write_report
@@ -144,3 +145,16 @@ def test_a_button_saves_a_proof_that_the_checker_accepts(watched: Any, results: 
         seen.page.get_by_role("button", name="save the proof").first.click()
     download.value.save_as(tmp_path / "proof.json")
     assert verify.main(str(tmp_path / "proof.json")) == 0
+
+
+def test_a_market_is_drawn(watched: Any, tmp_path: Path) -> None:
+    line = "run pricing q-independent --game-set prices=3 --periods 20000 --set exploration=1 --set decay=1e-3 --out"
+    assert main([*line.split(), str(tmp_path / "runs")]) == 0
+    seen = watched(offline=True)
+    seen.page.goto(write_report(tmp_path / "runs", tmp_path / "report.html").as_uri())
+    seen.page.wait_for_selector(".u-over")
+    titles = seen.page.locator("figure.chart h3").all_inner_texts()
+    assert sum("responds best for ever" in title for title in titles) == 2
+    rows = hover(seen.page, 2, 0.5)
+    assert [row["line"] for row in rows] == ["firm 0", "firm 1", "competition", "cartel"]
+    assert "profit gain" in seen.page.inner_text(".policy")

@@ -65,3 +65,48 @@ def test_a_mixture_is_not_said_to_have_no_deviations() -> None:
     assert max(document["gaps"]["upper"]) > 0
     assert document["deviations"] is None
     assert policy_document(game, tacit.MarkovPolicy.uniform(game))["deviations"]
+
+
+def test_a_market_shows_its_cycle_and_two_deviations(tmp_path: Path) -> None:
+    """Grim strategies at the second of three prices, checked by hand; and what a stored run says of its visits."""
+    game = tacit.make("pricing", prices=3, costs=[1.0, 0.9], start=[1, 1])
+    rows = np.zeros((1, 9), dtype=int)
+    rows[0, 4] = 1
+    grim = tacit.MarkovPolicy.deterministic([rows, rows], [3, 3])
+    market = policy_document(game, grim, place=4, visits=[1] * 4 + [50] + [2] * 4)["market"]
+    facts, grid = dict(market["facts"]), game.market.grid
+    profits = game.rewards[:, 0, 0]
+    assert facts["periods of the cycle"] == 1
+    assert market["cycle"] == [grid[:, 1].tolist()]
+    nash, cartel = game.market.nash_profits.mean(), game.market.monopoly_profits.mean()
+    gain = facts["profit gain (0 competition, 1 cartel)"]
+    np.testing.assert_allclose(gain, (profits[:, 1, 1].mean() - nash) / (cartel - nash))
+    once, best = (np.array(path["prices"]) for path in market["paths"])
+    assert len(once) == len(best) == 21
+    np.testing.assert_allclose(once[0], grid[:, 1])
+    firm = int(market["paths"][0]["title"].split()[1])
+    reply = int((profits[0, :, 1] if firm == 0 else profits[1, 1]).argmax())
+    np.testing.assert_allclose(once[1, firm], grid[firm, reply])
+    if reply != 1:  # for ever after, both punish
+        np.testing.assert_allclose(once[2:], np.tile(grid[:, 0], (19, 1)))
+    assert facts["visits of a state of the cycle, median"] == 50
+    unsure = tacit.MarkovPolicy.uniform(game)
+    assert policy_document(game, unsure)["market"] is None
+
+
+def test_a_stored_run_keeps_where_it_was_and_ended(tmp_path: Path) -> None:
+    game = tacit.make("pricing", prices=3)
+    run = tacit.learn(game, "q-independent", periods=3000, seed=2, certify=False)
+    run.save(tmp_path / "run")
+    again = tacit.Run.load(tmp_path / "run")
+    assert (again.place, again.visits.tolist()) == (run.place, run.visits.tolist())
+    outcome = store.load(tmp_path / "run")
+    assert (outcome.place, sum(outcome.visits)) == (run.place, 3000)
+
+
+def test_who_does_not_move_keeps_its_price() -> None:
+    game = tacit.make(
+        "pricing", demand="bertrand", timing="sequential", prices=4, costs=0.0, qualities=1.0, limits=[0.0, 0.9]
+    )
+    s = game.state_names.index("firm 0 moves, the other at 0.600")
+    np.testing.assert_allclose(game.charged([s], [[1, 3]]), [[0.3, 0.6]])

@@ -332,7 +332,14 @@ class Advice(NamedTuple):
 
 
 def advise(
-    curve: npt.NDArray[Any], gap: float, uniform: float | None, most: float, *, informative: bool, instead: str
+    curve: npt.NDArray[Any],
+    gap: float,
+    uniform: float | None,
+    most: float,
+    *,
+    informative: bool,
+    instead: str,
+    unit: str = "episodes",
 ) -> tuple[Advice, ...]:
     """Say what is wrong with a run, most telling first; nothing where nothing is.
 
@@ -350,8 +357,10 @@ def advise(
         Whether the gap is known any better than that.
     instead : str
         What to try.
+    unit : str
+        What the curve counts.
     """
-    episodes = f"{int(curve['episode'][-1]):,} episodes"
+    episodes = f"{int(curve['episode'][-1]):,} {unit}"
     if not informative:
         return (Advice("blank", f"after {episodes} the bound is still the trivial one; {instead}"),)
     advice = []
@@ -663,7 +672,7 @@ class Run:
         uniform = self.uniform_gap if self.gaps.source in ("exact", "certificate") else None
         informative, most = self.gaps.informative, self.gaps.most
         instead = "; ".join(filter(None, [recommend(self.game, self.learner), _suggest(self.learner, self.gaps.kind)]))
-        return advise(self.curve, self.gap, uniform, most, informative=informative, instead=instead)
+        return advise(self.curve, self.gap, uniform, most, informative=informative, instead=instead, unit=self.unit)
 
     def __repr__(self) -> str:
         cut, of = "", ""

@@ -197,6 +197,8 @@ class Outcome:
         What kind of policy was returned.
     span : (float, float)
         When the run began just now, and when learning ended.
+    place, visits : int and list [S], or None
+        Of play that never resets: the state that it ended in, and the periods in each state.
 
     Examples
     --------
@@ -228,6 +230,8 @@ class Outcome:
     span: tuple[float, float] = (0.0, 0.0)
     where: str = ""
     policy: str = ""
+    place: int | None = None
+    visits: list[int] | None = None
 
     @property
     def label(self) -> str:
@@ -247,7 +251,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
     candidates = {name: GapOutcome.of(one) for name, one in run.candidates.items()}
     if values is None and run.exact is not None and (not run.interrupted or is_quick(run.exact, run.last)):
         values = evaluate(run.exact, run.last).values
-    same = ("episodes", "chosen", "notes", "seconds", "curve", "advice", "ended", "interrupted")
+    same = ("episodes", "chosen", "notes", "seconds", "curve", "advice", "ended", "interrupted", "place")
     return Outcome(
         spec=spec,
         game=repr(run.game),
@@ -263,6 +267,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
         learned=learned,
         span=span,
         where=_machine(),
+        visits=None if run.visits is None else run.visits.tolist(),
         **{name: getattr(run, name) for name in same},
     )
 

@@ -171,7 +171,7 @@ def load_run(path: str | os.PathLike[str], game: Any = None) -> Run:
     candidates.setdefault(stored.chosen, Candidate.with_gaps(Gaps.unknown("nash", stored.agents), policy=policy))
     if "last" in candidates and LAST in names:
         candidates["last"] = candidates["last"].with_policy(last)  # type: ignore[arg-type]
-    same = ("episodes", "chosen", "curve", "params", "seconds", "ended", "notes")
+    same = ("episodes", "chosen", "curve", "params", "seconds", "ended", "notes", "place")
     return Run(
         game,
         stored.spec.learner.name,
@@ -179,6 +179,7 @@ def load_run(path: str | os.PathLike[str], game: Any = None) -> Run:
         last=last,  # type: ignore[arg-type]
         candidates=candidates,
         reward=np.array(stored.reward),
+        visits=None if stored.visits is None else np.array(stored.visits),
         **{name: getattr(stored, name) for name in same},
     )
 

@@ -26,7 +26,7 @@ from tacit.core.display import Document, Table
 from tacit.core.elementary import exp_each, log_each
 from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Owned, lock
-from tacit.core.types import FloatArray
+from tacit.core.types import FloatArray, IntArray
 from tacit.games.exact import Successors
 from tacit.games.tabular import TabularGame, check_axes, check_length
 
@@ -200,6 +200,20 @@ class PricingGame(TabularGame):
         if np.count_nonzero(self.initial) < self.states:
             start = [a for _, a in self._places[int(self.initial.argmax())]]
         return PricingGame(self.market, self.timing, self.memory, start, check_length(None, discount)[1] or 0.0)
+
+    def charged(self, states: IntArray, actions: IntArray) -> FloatArray:
+        """Return the prices or quantities [T, N] in periods with these states [T] and actions [T, N].
+
+        >>> import tacit
+        >>> tacit.make("pricing", prices=3).charged([0], [[0, 2]]).round(3).tolist()
+        [[1.428, 1.97]]
+        """
+        chosen = np.array(actions)
+        if self.timing == "sequential":  # who does not move keeps its price
+            for t, s in enumerate(states):
+                ((i, price),) = self._places[s]
+                chosen[t, i] = price
+        return self.market.grid[range(self.agents), chosen]
 
     def show(self, *, state: int | str | None = None, step: int | None = None, limit: int | None = 6) -> Document:
         """Show the market and its profits; with a state, or without a limit, payoffs by state too."""

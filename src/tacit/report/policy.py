@@ -6,6 +6,7 @@
  "steps": [h, …], "states": [name, …], "left_out": states that are not shown,
  "maps": [{"agent", "actions": [name, …], "cells": [[[probability of each action] or null, …], …]}],
  "reach": [[probability], …], "deviations": [{"agent", "step", …}] or null, "episodes": [{"steps": […], "returns"}],
+ "market": {"facts": [[what, number], …], "levels", "thing", "paths": [{"title", "prices", "profits"}]} or null,
  "proof": docs/proof-json.md or null}
 """
 
@@ -23,14 +24,16 @@ import numpy.typing as npt
 from tacit.core import streams
 from tacit.core.display import cell_text, exact
 from tacit.core.errors import TacitError, sentence
+from tacit.core.types import FloatArray
 from tacit.environments.play import play, unroll
-from tacit.evaluation import Evaluation, behaviour, evaluate, prove
+from tacit.evaluation import Evaluation, behaviour, evaluate, follow, path_gains, prove, respond
 from tacit.evaluation.behaviour import Behaviour, joint_actions
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.gaps import APART, check_cost, deviation_table, lower_bounds, seconds_to_evaluate
 from tacit.experiments import Outcome, store
 from tacit.experiments.spec import game_of
 from tacit.games.exact import ExactGame
+from tacit.games.pricing import PricingGame
 from tacit.games.showing import action_names, state_name, steps_played
 from tacit.games.tabular import TabularGame, as_tables
 from tacit.policies import MarkovPolicy
@@ -45,6 +48,9 @@ PLACES = 6
 PROVEN = 2000
 #: Joint actions of more than two agents that are listed.
 LISTED = 24
+
+#: Periods of a market after a deviation.
+PERIODS = 20
 
 #: Seconds that computing what a policy does may take, by an estimate.
 SECONDS = 60.0
@@ -69,11 +75,14 @@ def _details(place: Path, outcome: Outcome | None, named: Collection[str], secon
     game = game_of(outcome.spec, named=named)
     cost = (1 + APART) * seconds_to_evaluate(game, policy)
     check_cost(cost, seconds, "what the policy plays, and who gains by deviating,")
-    return policy_document(game, policy, kind=None if outcome.gap is None else outcome.gap.kind)
+    kind = None if outcome.gap is None else outcome.gap.kind
+    return policy_document(game, policy, kind=kind, place=outcome.place, visits=outcome.visits)
 
 
-def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) -> dict[str, Any]:
-    """Return what there is to show of a policy of a game."""
+def policy_document(
+    game: ExactGame, policy: Any, *, kind: str | None = None, place: int | None = None, visits: Any = None
+) -> dict[str, Any]:
+    """Return what there is to show of a policy of a game, and of where play that never resets was and ended."""
     evaluation = evaluate(game, policy, gap=kind)
     lower = evaluation.gaps if evaluation.exact else lower_bounds(game, policy)
     play = behaviour(game, policy)
@@ -102,6 +111,67 @@ def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) ->
         "deviations": _deviations(game, policy, evaluation),
         "proof": _proof(game, policy, evaluation.kind),
         "episodes": _episodes(game, policy),
+        "market": _market(game, policy, place, visits),
+    }
+
+
+def _market(game: ExactGame, policy: Any, place: int | None, visits: Any) -> dict[str, Any] | None:
+    """Return what economists ask of pure strategies in a market: the cycle, what deviations gain, and their paths."""
+    if not isinstance(game, PricingGame) or not isinstance(policy, MarkovPolicy) or not policy.product:
+        return None
+    if not all((p.max(axis=-1) == 1).all() for p in policy.probs) or not (place is None or place < game.states):
+        return None
+    market = game.market
+    unit = float((market.monopoly_profits - market.nash_profits).mean()) / (1 - (game.discount or 0.0))
+    cycle = follow(game, policy, start=int(game.initial.argmax()) if place is None else place).cycle
+    gains = path_gains(game, policy, cycle)
+    firm, t = (int(k) for k in np.unravel_index(gains.best.argmax(), gains.best.shape))
+    s, joint = int(cycle.states[t]), [*map(int, cycle.actions[t])]
+    own: Any = (firm, s, *joint[:firm], slice(None), *joint[firm + 1 :])
+    reply = int(game.step_rewards(0)[own].argmax())
+    response = respond(game, policy, firm, gains)
+    paths = {
+        f"Firm {firm} plays its best reply of a period once": follow(
+            game, policy, start=s, forced={firm: reply}, periods=PERIODS
+        ),
+        f"Firm {firm} responds best for ever": follow(game, response, start=s, periods=PERIODS),
+    }
+    prices = game.charged(cycle.states, cycle.actions)
+    facts: list[tuple[str, float]] = [
+        ("periods of the cycle", len(cycle.states)),
+        ("profit gain (0 competition, 1 cartel)", market.profit_gain(cycle.rewards)),
+        ("consumer surplus", float(market.surplus(prices).mean())),
+        ("in competition", float(market.surplus(market.nash))),
+        ("in a cartel", float(market.surplus(market.monopoly))),
+        ("share of one-shot deviations on the path that do not pay", gains.one_shot_unprofitable),
+        ("gain of a best response on the path, over (π_M − π_N)/(1 − δ)", gains.gap / unit),
+        ("in the worst state", gains.subgame_gap / unit),
+    ]
+    if visits is not None and len(visits) == game.states:
+        met, away = np.asarray(visits), np.setdiff1d(follow(game, response, start=s).states, cycle.states)
+        groups = {
+            "visits of a state of the cycle, median": cycle.states,
+            "of one that the best response leads through": away,
+            "of one of the others": np.setdiff1d(np.arange(game.states), np.union1d(cycle.states, away)),
+        }
+        facts += [(what, float(np.median(met[states]))) for what, states in groups.items() if len(states)]
+
+    def around(before: FloatArray, after: FloatArray) -> list[list[float]]:
+        return [row[:AGENTS] for row in np.vstack([before[[t - 1]], after]).tolist()]
+
+    return {
+        "facts": facts,
+        "thing": "quantity" if market.demand == "cournot" else "price",
+        "levels": {"competition": float(market.nash.mean()), "cartel": float(market.monopoly.mean())},
+        "cycle": prices[:LENGTH, :AGENTS].tolist(),
+        "paths": [
+            {
+                "title": title,
+                "prices": around(prices, game.charged(path.states, path.actions)),
+                "profits": around(cycle.rewards, path.rewards),
+            }
+            for title, path in paths.items()
+        ],
     }
 
 

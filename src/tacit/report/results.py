@@ -3,7 +3,7 @@
 What the page shows is plain data that JSON can hold:
 
     {"title", "tacit", "problems": [sentence, …],
-     "games": [{"name", "description", "groups": [{"learner", "settings": [[key, value], …], "seeds", "columns",
+     "games": [{"name", "description", "unit", "groups": [{"learner", "settings": [[key, value], …], "seeds", "columns",
                 "bands": {column: {"x", "mean", "sd", "low", "high", "n"}},
                 "runs": [{"name", "seed", "status", "done", "of", …, "curve": {"x", "y": {column: …}}}]}]}]}
 
@@ -182,6 +182,7 @@ def overview(folder: Folder) -> dict[str, Any]:
             {
                 "name": text(name),
                 "description": text(_description(members)),
+                "unit": "period" if all(group.outcomes[0].spec.periods for group in members) else "episode",
                 "groups": [
                     {**_group(group, names[id(group)], most), "colour": learners.index(group.learner)}
                     for group in members

@@ -2,9 +2,10 @@
 // A chart of lines with bands over episodes, drawn by uPlot: drag to zoom, double-click to go back, hover or arrow keys
 // to read numbers. A line is {label, colour, dash, faint, x, y, low, high, n}; its numbers are shown as they are.
 tacit.Chart = class {
-  // `key` names the zoom that is remembered.
-  constructor(title, key) {
+  // `key` names the zoom that is remembered; `over` is what the lines are over.
+  constructor(title, key, over = "episode") {
     this.memory = key;
+    this.over = over;
     this.zoom = tacit.recall(key, null);
     this.lines = [];
     this.log = false;
@@ -121,7 +122,7 @@ tacit.Chart = class {
         y: { distr: this.log ? 3 : 1, range: this.log ? (u, low, high) => this.logRange(low, high) : undefined },
       },
       axes: [
-        { ...axis, ...this.sparse(axis, "x"), size: 30, label: "episode", labelSize: 18, labelGap: 0,
+        { ...axis, ...this.sparse(axis, "x"), size: 30, label: this.over, labelSize: 18, labelGap: 0,
           values: (u, ticks) => ticks.map((t) => tacit.tick(t, this.log)) },
         { ...axis, ...this.sparse(axis, "y"), size: 52, label: this.label, labelSize: 20,
           values: (u, ticks) => ticks.map((t) => (this.floor !== null && t === this.floor ? "0" : tacit.tick(t, this.log))) },
@@ -199,7 +200,7 @@ tacit.Chart = class {
   tell(x, left, top, u) {
     const rows = this.readings(x, top);
     tacit.fill(this.tip,
-      tacit.el("div", { class: "tip-head" }, `episode ${tacit.thousands(String(x))}`),
+      tacit.el("div", { class: "tip-head" }, `${this.over} ${tacit.thousands(String(x))}`),
       rows.map((one) => this.reading(one, x)),
       this.lines.length > rows.length ? tacit.el("div", { class: "tip-more" }, `and ${this.lines.length - rows.length} more lines`) : null);
     this.tip.hidden = false;
@@ -235,7 +236,7 @@ tacit.Chart = class {
     const left = this.plot.valToPos(xs[this.at], "x");
     this.plot.setCursor({ left, top: this.plot.over.clientHeight / 3 });
     const rows = this.readings(xs[this.at], null);
-    this.spoken.textContent = `episode ${xs[this.at]}: ${rows.map((one) => `${one.line.label} ${tacit.number(one.y)}`).join(", ")}`;
+    this.spoken.textContent = `${this.over} ${xs[this.at]}: ${rows.map((one) => `${one.line.label} ${tacit.number(one.y)}`).join(", ")}`;
   }
 
   leave() {

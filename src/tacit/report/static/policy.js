@@ -5,6 +5,7 @@ tacit.policy = function (policy) {
   return tacit.el("div", { class: "policy" },
     tacit.el("p", { class: "note" }, [policy.which, policy.policy].filter(Boolean).join(" ")),
     policy.game ? tacit.oneShot(policy.game) : null,
+    policy.market ? tacit.market(policy.market) : null,
     tacit.el("div", { class: "halves" },
       tacit.el("div", {}, tacit.bounds(policy.gaps), policy.proof ? tacit.proof(policy.proof) : null, tacit.heat(policy)),
       tacit.el("div", {}, policy.episodes.length ? tacit.episodes(policy) : null, tacit.deviations(policy))));
@@ -24,6 +25,27 @@ tacit.oneShot = (game) => tacit.el("section", {}, tacit.el("h4", {}, "The game")
   tacit.matrix("numbers", tacit.el("caption", { class: "note" }, "rewards of agent 0 (rows) and of agent 1"), "", game.columns,
     game.rows.map((name, a) => [name, game.cells[a].map(([mine, theirs]) => tacit.el("td", {}, `${tacit.number(mine)}, ${tacit.number(theirs)}`))])),
   !game.equilibria.length ? null : [tacit.el("p", { class: "note" }, "Nash equilibria:"), tacit.el("ul", {}, game.equilibria.map((words) => tacit.el("li", {}, words)))]);
+
+// A market: the cycle that play ends in, what deviations gain, and prices and profits after two of them.
+tacit.market = function (market) {
+  const firms = market.cycle[0].map((_, i) => i);
+  const chart = (path, what, levels) => {
+    const plot = new tacit.Chart(`${path.title}: ${what === "prices" ? market.thing : "profit"}`, `market ${what} ${path.title}`, "period");
+    const x = path[what].map((_, t) => t), ends = [0, x.length - 1];
+    plot.show([...firms.map((i) => ({ label: `firm ${i}`, colour: i, x, y: path[what].map((row) => row[i]) })),
+      ...Object.entries(levels).map(([label, y]) => ({ label, colour: 7, dash: [4, 4], faint: 0.7, x: ends, y: [y, y] }))],
+      { label: what === "prices" ? market.thing : "profit" });
+    return plot.root;
+  };
+  return tacit.el("section", {}, tacit.el("h4", {}, "The market"),
+    tacit.el("div", { class: "scroll" }, tacit.el("table", { class: "numbers" }, tacit.el("tbody", {}, market.facts.map(([what, number]) =>
+      tacit.el("tr", {}, tacit.el("th", { scope: "row" }, what), tacit.el("td", {}, tacit.number(number))))))),
+    tacit.el("p", { class: "note" }, `The cycle that play ends in, ${market.thing} by firm: `,
+      market.cycle.map((row) => row.map((x) => tacit.number(x)).join(", ")).join("; "),
+      `. Below, period 0 is before the deviation; dashes are the ${market.thing} of competition and of a cartel. `,
+      firms.map((i) => [tacit.el("span", { class: "swatch", style: { background: tacit.colour(i) } }), ` firm ${i} `])),
+    tacit.el("div", { class: "halves" }, market.paths.flatMap((path) => [chart(path, "prices", market.levels), chart(path, "profits", {})])));
+};
 
 tacit.kinds = {
   nash: "Nash: what an agent gains by playing something else while the others stay",

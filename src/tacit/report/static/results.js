@@ -56,7 +56,7 @@ tacit.GameSection = class {
     this.off = new Set(tacit.recall(this.key("off"), []));
     this.mode = tacit.recall(this.key("mode"), "sd");
     this.log = tacit.recall(this.key("log"), true);
-    this.charts = { reward: new tacit.Chart("Reward while learning", this.key("reward")), gap: new tacit.Chart("Gap to an equilibrium", this.key("gap")) };
+    this.charts = { reward: new tacit.Chart("Reward while learning", this.key("reward"), game.unit), gap: new tacit.Chart("Gap to an equilibrium", this.key("gap"), game.unit) };
     this.charts.gap.tools.append(tacit.choice("axes", { log: "logarithmic", linear: "linear" }, this.log ? "log" : "linear",
       (value) => { this.log = value === "log"; this.change("log", this.log); }));
     const columns = [...new Set(game.groups.flatMap((group) => group.columns))];
@@ -108,7 +108,7 @@ tacit.GameSection = class {
     for (const part of ["reward", "gap"]) {
       const columns = this.columns[part].filter((name) => this.chosen[part].has(name));
       const lines = groups.flatMap((group) => columns.flatMap((name, k) => this.lines(group, name, tacit.dashes[(k + Math.floor(group.colour / tacit.colours)) % tacit.dashes.length], columns.length, part === "gap" && kinds.length > 1)));
-      this.charts[part].show(lines, { log: part === "gap" && this.log, label: part === "gap" ? "gap" : "reward per episode" });
+      this.charts[part].show(lines, { log: part === "gap" && this.log, label: part === "gap" ? "gap" : `reward per ${this.game.unit}` });
     }
     const band = { sd: "Bands: one standard deviation over seeds.", range: "Bands: smallest to largest seed.", mean: "", seeds: "Every seed is a line." }[this.mode];
     const several = groups.some((group) => group.seeds > 1);
@@ -165,7 +165,7 @@ tacit.GameSection = class {
         tacit.el("td", {}, largest.length > 1 ? tacit.number(Math.max(...largest)) : "–"),
         tacit.el("td", {}, shares.length ? `${tacit.number(100 * mean(shares), 3)} %` : "–"));
     });
-    const heads = ["learner", "episodes", "!runs", "reward, agent 0", "value of each agent", "gap, mean", "worst seed", "of the uniform policy’s"];
+    const heads = ["learner", `${this.game.unit}s`, "!runs", "reward, agent 0", "value of each agent", "gap, mean", "worst seed", "of the uniform policy’s"];
     return tacit.el("div", { class: "scroll" }, tacit.el("table", { class: "numbers" }, tacit.heads(heads), tacit.el("tbody", {}, rows)));
   }
 
@@ -178,7 +178,7 @@ tacit.GameSection = class {
           tacit.el("table", { class: "settings" }, tacit.el("tbody", {}, group.settings.map(([name, value]) =>
             tacit.el("tr", {}, tacit.el("th", { scope: "row" }, name), tacit.el("td", {}, value))))),
           tacit.el("div", { class: "scroll" }, tacit.el("table", { class: "numbers" },
-            tacit.heads(["seed", "episodes", "!status", "reward", "gap", "!policy", "seconds"]),
+            tacit.heads(["seed", `${this.game.unit}s`, "!status", "reward", "gap", "!policy", "seconds"]),
             tacit.el("tbody", {}, group.runs.slice(0, 200).map((run) => tacit.el("tr", {}, tacit.el("td", {}, run.seed),
               tacit.el("td", {}, tacit.thousands(String(run.done))),
               tacit.el("td", { class: "word" }, run.status === "finished" && run.ended !== "episodes" ? `ended by ${run.ended}` : run.status),
