@@ -140,14 +140,17 @@ tacit.Chart = class {
     };
   }
 
-  // On logarithmic axes lines and labels stand at powers of ten; within few of them at twice and five times too.
+  // On logarithmic axes at most four lines and labels stand at powers of ten; within few also at twice and five times.
   sparse(axis, key) {
     if (!this.log) return {};
     const filter = (u, ticks) => {
       const { min, max } = u.scales[key];
       const wide = max / min > 300;
       const round = ticks.map((t) => (tacit.round(t, wide ? [1] : [1, 2, 5]) ? t : null));
-      return round.filter((t) => t !== null && t >= min && t <= max).length > 1 ? round : ticks;
+      const inside = round.filter((t) => t !== null && t >= min && t <= max);
+      const stride = Math.ceil(inside.length / (this.floor === null || key === "x" ? 4 : 3)), last = inside.length - 1;
+      const shown = inside.filter((t, k) => (last - k) % stride === 0 || (key === "y" && t === this.floor));
+      return inside.length > 1 ? round.map((t) => (shown.includes(t) ? t : null)) : ticks;
     };
     return { filter, grid: { ...axis.grid, filter }, ticks: { ...axis.ticks, filter } };
   }
