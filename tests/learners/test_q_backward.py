@@ -12,15 +12,19 @@ import tacit
 SIZES: dict[str, Any] = {"states": 3, "actions": 2, "horizon": 5, "reward_range": (-9, 9)}
 
 
-def transcribe(episodes: list[list[tuple[int, int, float]]], states: int, actions: int) -> np.ndarray:
-    """Return Q after episodes of (state, action, reward), by the rule in the docstring."""
-    Q = np.zeros((states, actions))
+def transcribe(episodes: list[list[tuple[int, int, float]]], states: int, actions: int) -> list[np.ndarray]:
+    """Return both tables after episodes of (state, action, reward), by the rule in the docstring."""
+    one, traced, tries = (np.zeros((states, actions)) for _ in range(3))
+    target = 0.0
     for steps in episodes:
-        following = 0.0
-        for s, a, r in reversed(steps):
-            Q[s, a] += 0.1 * (r + following - Q[s, a])
-            following = Q[s].max()
-    return Q
+        for t in reversed(range(len(steps))):
+            s, a, r = steps[t]
+            last = t == len(steps) - 1
+            one[s, a] += 0.1 * ((r if last else r + one[steps[t + 1][0]].max()) - one[s, a])
+            target = r if last else r + 0.2 * traced[steps[t + 1][0]].max() + 0.8 * target
+            tries[s, a] += 1
+            traced[s, a] += max(0.1, 1 / tries[s, a]) * (target - traced[s, a])
+    return [one, traced]
 
 
 def play(agent: Any, rng: np.random.Generator, length: int) -> list[tuple[int, int, float]]:
@@ -34,25 +38,31 @@ def play(agent: Any, rng: np.random.Generator, length: int) -> list[tuple[int, i
     return steps
 
 
-def test_a_table_is_what_the_rule_says():
-    agent, rng = (
-        tacit.agent("q-backward", states=3, actions=2, horizon=5, reward_range=(-9, 9)),
-        np.random.default_rng(0),
-    )
+def test_tables_are_what_the_rule_says():
+    agent, rng = tacit.agent("q-backward", **SIZES), np.random.default_rng(0)
     episodes = [play(agent, rng, 5) for _ in range(50)]
-    Q = transcribe(episodes, 3, 2)
-    np.testing.assert_allclose(agent.state.cells[0, :, 0]["Q"][:, :2], Q, rtol=1e-12)
-    assert (agent.policy.argmax(axis=2) == Q.argmax(axis=1)).all()
+    tables = transcribe(episodes, 3, 2)
+    np.testing.assert_allclose(agent.state.cells[0, :, 0]["Q"][:, :, :2].swapaxes(0, 1), tables, rtol=1e-12)
+    returns = [sum(r for _, _, r in steps) for steps in episodes]  # followed by turns; the window is longer
+    better = int(np.mean(returns[1::2]) > np.mean(returns[::2]))
+    np.testing.assert_allclose(agent.state.agents[0]["mean"], [np.mean(returns[::2]), np.mean(returns[1::2])])
+    assert (agent.policy.argmax(axis=2) == tables[better].argmax(axis=1)).all()
 
 
 def test_an_episode_that_ends_early_is_learned_from_when_the_next_begins():
-    agent, rng = (
-        tacit.agent("q-backward", states=3, actions=2, horizon=5, reward_range=(-9, 9)),
-        np.random.default_rng(0),
-    )
+    agent, rng = tacit.agent("q-backward", **SIZES), np.random.default_rng(0)
     episodes = [play(agent, rng, int(rng.integers(1, 5))) for _ in range(50)]
     before = transcribe(episodes[:-1], 3, 2)
-    np.testing.assert_allclose(agent.state.cells[0, :, 0]["Q"][:, :2], before, rtol=1e-12)
+    np.testing.assert_allclose(agent.state.cells[0, :, 0]["Q"][:, :, :2].swapaxes(0, 1), before, rtol=1e-12)
+
+
+@pytest.mark.parametrize("paid", [0, 1])
+def test_the_table_with_the_higher_own_returns_is_followed_in_the_end(paid):
+    agent = tacit.agent("q-backward", fall=40, **SIZES)
+    for k in range(60):
+        for h in range(5):
+            agent.learn(h, 0, agent.act(h, 0), float(k % 2 == paid), 0)
+    assert agent.state.agents[0]["table"] == paid
 
 
 class Relay:

@@ -87,6 +87,8 @@ class Adapter:
 
     def _look(self, shown: Sequence[Any], infos: Sequence[Any], over: Sequence[bool] | None = None) -> None:
         """Read the masks. One without any action says that it is not the agent's turn; somebody's turn it must be."""
+        if not self._masked and all(find_mask(*pair) is None for pair in zip(shown, infos, strict=True)):
+            return
         waits = []
         for i, (observation, info) in enumerate(zip(shown, infos, strict=True)):
             mask = find_mask(observation, info)
@@ -109,8 +111,10 @@ class Adapter:
 
 def find_mask(*holders: Any) -> Any:
     """Return the first `action_mask` of observations and infos; None where there is none."""
-    mask = next((one["action_mask"] for one in holders if isinstance(one, Mapping) and "action_mask" in one), None)
-    return None if mask is None else np.asarray(mask)
+    for one in holders:
+        if isinstance(one, dict) and one.get("action_mask") is not None:
+            return np.asarray(one["action_mask"])
+    return None
 
 
 def stand_in(mask: Any) -> list[int]:
@@ -136,8 +140,9 @@ class ParallelAdapter(Adapter):
         spaces = ask(env, "its spaces", lambda: [env.observation_space(name) for name in names])
         action_spaces = ask(env, "its spaces", lambda: [env.action_space(name) for name in names])
         super().__init__(env, names, spaces, _choices(action_spaces, names))
+        self._action_spaces = action_spaces
         self._last: Sequence[Any] = []  # what each agent observed last
-        self._plain = all(action_spaces == range(len(action_spaces)) for action_spaces in self.choices)
+        self._plain = all(choices == range(len(choices)) for choices in self.choices)
         self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda by_name: (by_name[self.names[0]],)
         self._everybody = True  # whether nobody is out
         self._nobody = dict.fromkeys(self.names, False)
@@ -159,10 +164,10 @@ class ParallelAdapter(Adapter):
 
     def _check_actions(self) -> None:
         """Raise where an agent has another number of actions than at first."""
-        for name, size in zip(self.names, self.actions, strict=True):
-            now = count(ask(self.source, "action_space", self.source.action_space, name))
-            if now != size:
-                raise TacitError(f"{name} had {size} actions and now has {now}; action spaces must not change")
+        spaces = ask(self.source, "action_space", lambda: list(map(self.source.action_space, self.names)))
+        for name, space, before, size in zip(self.names, spaces, self._action_spaces, self.actions, strict=True):
+            if space is not before and count(space) != size:
+                raise TacitError(f"{name} had {size} actions and now has {count(space)}; action spaces must not change")
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
@@ -465,7 +470,10 @@ def _dict(env: Any, what: str, value: Any) -> Mapping[str, Any]:
 
 def floats(environment: Environment, rewards: Sequence[Any]) -> list[float]:
     """Return the rewards of a step as finite floats; what is none is told."""
-    return [reward_of(name, reward) for name, reward in zip(environment.names, rewards, strict=True)]
+    return [
+        reward if type(reward) is float and reward - reward == 0.0 else reward_of(name, reward)
+        for name, reward in zip(environment.names, rewards, strict=True)
+    ]
 
 
 def reward_of(name: str, value: Any) -> float:

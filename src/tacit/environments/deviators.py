@@ -303,7 +303,7 @@ class SingleAgentEnv:
     def __init__(self, arena: EnvironmentArena, policy: Any, agent: int, seed: int) -> None:
         self.agent, self.horizon, self.seed = agent, arena.horizon, seed
         self._arena, self._environment = arena, arena.environment
-        self._players = EpisodePlayers(policy, arena.actions)
+        self._players = EpisodePlayers(policy, arena.actions, arena.horizon)
         space = arena.environment.spaces[agent]
         self.vector = Vector(space, arena.environment.names[agent])
         self._flat = kind(space) == "Anything"
@@ -340,8 +340,8 @@ class SingleAgentEnv:
         return self.show(self._shown[self.agent]), reward, terminated, truncated, self._info(played)
 
     def _let_choose(self) -> None:
-        self._arena.seen.write(self._shown, self._over, self._states)
-        self._chosen = self._players.act(self._h, self._states.tolist(), self._shown, self._environment.allowed)
+        states = self._arena.seen.write(self._shown, self._over, self._states)
+        self._chosen = self._players.act(self._h, states, self._shown, self._environment.allowed)
 
     def show(self, observation: Any) -> Any:
         """Return an observation as it is; that of a plain object as an array."""

@@ -366,18 +366,19 @@ class Numbering:
         except Exception:  # met for the first time, or told below
             self.read(shown, None, out)
 
-    def write(self, shown: Sequence[Any], over: Sequence[bool] | None, out: IntArray) -> None:
-        """Write the state of each agent into `out` [N]; `over` says who is out, None for nobody."""
-        if over is not None:
-            self.read(shown, over, out)
-            return
-        self.put(shown, out)
-        if self.plain:
-            low, high = int(out.min()), int(out.max())
-            if low < 0 or high >= self._least:
-                self.read(shown, over, out)
-            else:
+    def write(self, shown: Sequence[Any], over: Sequence[bool] | None, out: IntArray) -> list[int]:
+        """Write the state of each agent into `out` [N], and return it; `over` says who is out, None for nobody."""
+        if over is None:
+            self.put(shown, out)
+            states: list[int] = out.tolist()
+            if not self.plain:
+                return states
+            low, high = min(states), max(states)
+            if low >= 0 and high < self._least:
                 self.same = self.same and low == high
+                return states
+        self.read(shown, over, out)
+        return out.tolist()  # type: ignore[no-any-return]
 
     def known(self, shown: Sequence[Any]) -> list[int]:
         """Return the states of observations that were read before; raise LookupError otherwise.

@@ -8,6 +8,7 @@ may deviate from the policy.
 from __future__ import annotations
 
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
@@ -25,7 +26,7 @@ from tacit.environments.episodes import EnvironmentGame, episode_bounds, stated_
 from tacit.environments.observations import OVER, Numbering, Observations, can_number, numberings
 from tacit.games.exact import check_playable
 from tacit.games.protocol import Game, is_game
-from tacit.policies import MarkovPolicy, Part, RecordedPolicy, base
+from tacit.policies import MarkovPart, MarkovPolicy, Part, RecordedPolicy, base
 
 #: Episodes that are played at once: bounds memory, and how long Ctrl-C waits.
 BATCH = 2_000
@@ -175,18 +176,56 @@ def _pick(cumulated: FloatArray, states: IntArray, u: FloatArray) -> IntArray:
     return np.where(inside, picked, (u * A).astype(np.int64))
 
 
+class TablePlayer:
+    """A part of a product Markov policy, quickly: it plays what the part plays, and draws only where that mixes."""
+
+    sees = False
+
+    def __init__(self, part: MarkovPart, horizon: int) -> None:
+        self._table: FloatArray = part.table  # type: ignore[assignment]
+        self._agent, self._horizon = part.agent, horizon
+        self._rows: dict[tuple[int, int], int | list[float]] = {}  # an action, or cumulated probabilities
+        self._numbers: list[float] = []
+
+    def begin(self, seed: int) -> None:
+        """Begin an episode."""
+        self._seed, self._numbers = seed, []
+
+    def _draw(self, h: int) -> float:
+        if not self._numbers:
+            self._numbers = streams.stream(self._seed, streams.agent_role(self._agent)).random(self._horizon).tolist()
+        return self._numbers[h]
+
+    def act(self, h: int, s: int) -> int:
+        """Return the action at step h in state s."""
+        place = (h if len(self._table) > 1 else 0, s)
+        row = self._rows.get(place)
+        if row is None:
+            probs = self._table[place]
+            row = int(probs.argmax()) if probs.max() == 1.0 else np.cumsum(probs)[:-1].tolist()
+            self._rows[place] = row
+        return row if type(row) is int else bisect_right(row, self._draw(h))  # type: ignore[arg-type]
+
+    def stray(self, h: int) -> int:
+        """Return an action, drawn uniformly, in a state that the policy does not know."""
+        return int(self._draw(h) * self._table.shape[2])
+
+
 class EpisodePlayers:
-    """All agents in one episode after the other, each with its own part."""
+    """All agents in one episode after the other, each with its own part.
 
-    def __init__(self, policy: Any, actions: Sequence[int], deviation: Deviation | None = None) -> None:
-        self.parts = parts_of(policy, len(actions))
+    Attributes
+    ----------
+    lost : int
+        Observations that a part did not know so far.
+    """
+
+    def __init__(self, policy: Any, actions: Sequence[int], horizon: int, deviation: Deviation | None = None) -> None:
+        parts = parts_of(policy, len(actions))
+        quick = [TablePlayer(part, horizon) if type(part) is MarkovPart and part.product else part for part in parts]
+        self.parts: list[Any] = quick
         self.known = _known(policy, len(actions))
-        self.actions, self.deviation = list(actions), deviation
-
-    @property
-    def unknown(self) -> list[int]:
-        """How many observations each part that sees has not known so far."""
-        return [part.unknown if part.sees else 0 for part in self.parts]
+        self.actions, self.deviation, self.lost = list(actions), deviation, 0
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
@@ -195,12 +234,21 @@ class EpisodePlayers:
         if self.deviation is not None:
             self.deviation.begin(seed)
 
-    def act(self, h: int, states: Sequence[int], shown: Sequence[Any], allowed: Sequence[Any]) -> list[int]:
-        """Return the agents' actions; who sees what its policy never saw plays evenly."""
-        chosen = [
-            part.choose(h, observation, mask) if part.sees else part.act(h, s) if s < count else part.stray(h)
-            for part, s, count, observation, mask in zip(self.parts, states, self.known, shown, allowed, strict=True)
-        ]
+    def act(
+        self, h: int, states: Sequence[int], shown: Sequence[Any], allowed: Sequence[Any], over: Any = None
+    ) -> list[int]:
+        """Return the agents' actions; who sees what its policy never saw plays evenly, and is counted unless out."""
+        chosen = []
+        for i, part in enumerate(self.parts):
+            if part.sees:
+                before = part.unknown
+                chosen.append(part.choose(h, shown[i], allowed[i]))
+                known = part.unknown == before
+            else:
+                known = states[i] < self.known[i]
+                chosen.append(part.act(h, states[i]) if known else part.stray(h))
+            if not known and not (over and over[i]):
+                self.lost += 1
         if self.deviation is not None:
             i = self.deviation.agent
             situation = states[i], shown[i], allowed[i], chosen[i], self.actions[i]
@@ -327,25 +375,22 @@ class EnvironmentArena:
         B, H, N = len(episodes), self.horizon, self.agents
         played = Played.empty(B, H, N)
         seeds = streams.seeds(seed, streams.PLAY, episodes)
-        players = EpisodePlayers(policy, self.actions, deviation)
-        for b in range(B):
-            players.begin(int(seeds[b]))
-            self._episode(int(seeds[b]) if self.environment.seeded else None, players, played, b)
+        players = EpisodePlayers(policy, self.actions, H, deviation)
+        for b, number in enumerate(seeds.tolist()):
+            players.begin(number)
+            self._episode(number if self.environment.seeded else None, players, played, b)
+        if deviation is None:
+            self.lost += players.lost
         return played
 
     def _episode(self, seed: int | None, players: EpisodePlayers, played: Played, b: int) -> None:
         over: list[bool] | None = None
         shown = self.environment.reset(seed)
         for h in range(self.horizon):
-            states = played.states[b, h]
-            self.seen.write(shown, over, states)
-            before = players.unknown
-            played.actions[b, h] = chosen = players.act(h, states.tolist(), shown, self.environment.allowed)
-            if players.deviation is None:  # of the agents that are not out
-                gone, now = over or [False] * self.agents, players.unknown
-                rows = zip(states.tolist(), players.known, before, now, gone, strict=True)
-                unknown = [s >= size or more > less for s, size, less, more, out in rows if not out]
-                self.lost, self.met = self.lost + unknown.count(True), self.met + len(unknown)
+            states = self.seen.write(shown, over, played.states[b, h])
+            played.actions[b, h] = chosen = players.act(h, states, shown, self.environment.allowed, over)
+            if players.deviation is None:
+                self.met += self.agents - (over.count(True) if over else 0)
             shown, paid, over = self.environment.step(chosen)
             played.rewards[b, h] = floats(self.environment, paid)
             if over is not None and all(over):

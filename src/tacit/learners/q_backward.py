@@ -1,22 +1,26 @@
-"""Independent Q-learning backwards over each episode: the default in environments. [Watkins 1989; Lin 1992]
+"""Independent Q-learning backwards over each episode, with two tables: the default in environments.
+[Watkins 1989; Lin 1992; Peng, Williams 1996]
 
-Each agent has one table over its own observations s, the same at all steps. After an episode it goes back over it, from
-the last step, after which there is nothing, to the first:
+Each agent has two tables over its own observations s, the same at all steps, and learns both from every episode, from
+its last step, after which there is nothing, to its first. With T the target of the step after,
 
-    Q(s, a) ← Q(s, a) + rate·(r + max_b Q(s', b) − Q(s, a))
+    one-step:    target = r + max_b Q(s', b)                      step size: rate
+    λ-returns:   target = r + (1 − λ)·max_b Q(s', b) + λ·T        step size: max(rate, 1/n(s, a))
 
-so that a reward reaches the whole episode at once. In episode k it explores uniformly with probability
+One-step targets do not suffer from what was explored later, by itself or by others; λ-returns do not add up the errors
+of a maximum over noisy values, and need no Markov state. Which matters more, an agent finds out: it follows the tables
+by turns, ε-greedily, and after `fall` episodes only the one with the higher mean of its own recent returns. In episode
+k it explores with probability
 
-    ε = max(least, 1 − (1 − least)·k/fall)  or, where nobody says how many episodes there will be,
-    ε(s) = max(least, patience/(patience + n(s)))  by its own visits n(s) of the observation.
+    ε = max(least, first − (first − least)·k/fall)  or, where nobody says how many episodes there will be,
+    ε(s) = max(least, patience/(patience + n(s)))   by its own visits n(s) of the observation, with turns for ever.
 
-Beside the greedy policy it returns the average of the greedy policies at all visits, the n-th with weight n: where
-equilibria mix, no greedy policy is one.
+Beside the greedy policy of the better table it returns the average of the greedy policies that it followed, the n-th
+visit with weight n: where equilibria mix, no greedy policy is one.
 
 Information: own observation, action and reward; the number of episodes where it is given. Guarantee: none with several
-agents. Deviations: an episode that ended early is learned from when the next one begins, or at the
-horizon, where agents that are out stay in a state that pays nothing. What each constant is for, and what was tried, is
-in docs/research/environments.md.
+agents. Deviations: an episode that ended early is learned from when the next one begins, or at the horizon, where
+agents that are out stay in a state that pays nothing. docs/research/environments.md has what was tried.
 """
 
 from __future__ import annotations
@@ -29,23 +33,25 @@ from tacit.core import check, generics
 from tacit.core.records import NONNEGATIVE, capacity, index, records
 from tacit.core.types import IntArray
 from tacit.learners.spec import Info, Learner, World
-from tacit.learners.ucb import best
+from tacit.learners.ucb import best, draw_greedily
 
 
 @dataclass(frozen=True)
 class QBackward(Learner):
-    """Independent Q-learning backwards over each episode: the default in environments.
+    """Independent Q-learning backwards over each episode, with two tables: the default in environments.
 
     Parameters
     ----------
     rate : float
-        The constant step size.
+        The least step size.
+    trace : float
+        The weight λ of what followed, against what was expected, in the second table.
     fall : float, optional
-        Episodes in which exploration falls from 1 to its least; half of the run's if not given.
+        Episodes in which exploration falls to its least; 4/5 of the run's if not given.
+    first, least : float
+        First and least probability of a uniform action.
     patience : float
         Visits of an observation after which ε is 1/2, where nobody says how many episodes there will be.
-    least : float
-        Least probability of a uniform action.
 
     Examples
     --------
@@ -55,17 +61,21 @@ class QBackward(Learner):
     """
 
     rate: float = 0.1
+    trace: float = 0.8
     fall: float | None = None
-    patience: float = 100.0
+    first: float = 0.5
     least: float = 0.02
+    patience: float = 100.0
 
     def __post_init__(self) -> None:
         check.plain_fields(self)
         check.positive("rate", self.rate, most=1)
+        check.real("trace", self.trace, least=0, most=1)
         if self.fall is not None:
             check.positive("fall", self.fall)
-        check.positive("patience", self.patience)
+        check.real("first", self.first, least=0, most=1)
         check.real("least", self.least, least=0, most=1)
+        check.positive("patience", self.patience)
 
     @property
     def info(self) -> Info:
@@ -75,15 +85,18 @@ class QBackward(Learner):
     def init(self, world: World) -> QBackwardState:
         """Make the state of all agents."""
         H, S, N, A = world.horizon, world.states, world.agents, capacity(world.actions.max())
-        cell = [("Q", "f8", A), ("average", NONNEGATIVE, A), ("visits", "i8")]
+        cell = [("Q", "f8", (2, A)), ("tries", "i8", A), ("average", NONNEGATIVE, A)]
+        agent = [("length", index(H + 1)), ("episode", "i8"), ("table", index(2)), ("mean", "f8", 2)]
         return QBackwardState(
-            cells=records((1, S, N), cell),
+            cells=records((1, S, N), [*cell, ("visits", "i8")]),
             steps=records((H, N), [("s", index(world.numbers)), ("action", index(A)), ("reward", "f8")]),
-            agents=records((N,), [("length", index(H + 1)), ("episode", "i8")]),
+            agents=records((N,), agent),
             rate=float(self.rate),
+            trace=float(self.trace),
             fall=self._fall(world.scale.episodes),
-            patience=float(self.patience),
+            first=float(self.first),
             least=float(self.least),
+            patience=float(self.patience),
             actions=world.actions,
             horizon=H,
         )
@@ -91,28 +104,36 @@ class QBackward(Learner):
     def _fall(self, episodes: int) -> float:
         """Return the episodes in which exploration falls; 0 where it falls by visits."""
         if self.fall is None:
-            return episodes / 2 if 1 < episodes < check.EPISODES else 0.0
+            return 0.8 * episodes if 1 < episodes < check.EPISODES else 0.0
         return float(self.fall)
 
 
 class QBackwardState(NamedTuple):
     """All agents' tables, and the running episode."""
 
-    cells: Any  # [1, S, N]  Q [A], average [A], visits
+    cells: Any  # [1, S, N]  Q of both tables [2, A], tries [A], average [A], visits
     steps: Any  # [H, N]  of the running episode: state, action, reward
-    agents: Any  # [N]  length: steps of the running episode that were not learned from; episode: k
+    agents: Any  # [N]  length: steps that were not learned from; episode: k; table in use; mean return with each [2]
     rate: float
+    trace: float
     fall: float
-    patience: float
+    first: float
     least: float
+    patience: float
     actions: IntArray  # [N]
     horizon: int
 
 
+@generics.jitable
+def better(agent):
+    """Return the table with the higher mean return."""
+    return 1 if agent.mean[1] > agent.mean[0] else 0
+
+
 @generics.policy.implement(QBackwardState)
 def policy(learner, i, h, s, out):
-    """Write the greedy policy."""
-    n, Q = learner.actions[i], learner.cells[0, s, i].Q
+    """Write the greedy policy of the better table."""
+    n, Q = learner.actions[i], learner.cells[0, s, i].Q[better(learner.agents[i])]
     top, count = best(Q, n)
     for a in range(n):
         out[a] = 1.0 / count if Q[a] == top else 0.0
@@ -131,20 +152,12 @@ def average_policy(learner, i, h, s, out):
 
 @generics.act.implement(QBackwardState)
 def act(learner, i, h, s, u):
-    """Draw from the ε-greedy policy."""
-    n, cell = learner.actions[i], learner.cells[0, s, i]
+    """Draw from the ε-greedy policy of the table in use."""
+    agent, cell = learner.agents[i], learner.cells[0, s, i]
     epsilon = learner.patience / (learner.patience + cell.visits)
     if learner.fall > 0.0:
-        epsilon = 1.0 - (1.0 - learner.least) * learner.agents[i].episode / learner.fall
-    epsilon = max(epsilon, learner.least)
-    top, count = best(cell.Q, n)
-    for a in range(n):
-        u -= epsilon / n
-        if cell.Q[a] == top:
-            u -= (1.0 - epsilon) / count
-        if u < 0.0:
-            return a
-    return n - 1
+        epsilon = learner.first - (learner.first - learner.least) * agent.episode / learner.fall
+    return draw_greedily(cell.Q[agent.table], learner.actions[i], max(epsilon, learner.least), u)
 
 
 @generics.learn.implement(QBackwardState)
@@ -165,16 +178,31 @@ def learn(learner, i, h, s, a, r, s_next):
 
 @generics.jitable
 def learn_backwards(learner, i, agent):
-    """Move Q, and the average of the greedy policies, at every step of an episode from its end."""
-    n, following = learner.actions[i], 0.0
-    agent.episode += 1
+    """Learn both tables at every step of an episode from its end, and choose the table of the next episode."""
+    n, total, target = learner.actions[i], 0.0, 0.0
+    ahead, ahead_traced = 0.0, 0.0  # the values of the step after
     for k in range(agent.length):
         step = learner.steps[agent.length - 1 - k, i]
-        cell = learner.cells[0, step.s, i]
-        cell.Q[step.action] += learner.rate * (step.reward + following - cell.Q[step.action])
-        following, count = best(cell.Q, n)
+        cell, a = learner.cells[0, step.s, i], step.action
+        one_step, traced = cell.Q[0], cell.Q[1]
+        one_step[a] += learner.rate * (step.reward + ahead - one_step[a])
+        ahead, _ = best(one_step, n)
+        cell.tries[a] += 1
+        target = step.reward + (1.0 - learner.trace) * ahead_traced + learner.trace * target
+        traced[a] += max(learner.rate, 1.0 / cell.tries[a]) * (target - traced[a])
+        ahead_traced, _ = best(traced, n)
+        total += step.reward
+        followed = cell.Q[agent.table]
+        top, count = best(followed, n)
         cell.visits += 1
         weight = 2.0 / (cell.visits + 1.0)
-        for a in range(n):
-            greedy = 1.0 / count if cell.Q[a] == following else 0.0
-            cell.average[a] += weight * (greedy - cell.average[a])
+        for b in range(n):
+            greedy = 1.0 / count if followed[b] == top else 0.0
+            cell.average[b] += weight * (greedy - cell.average[b])
+    agent.episode += 1
+    # a table is followed in every other episode: of `fall` the last eighth counts most
+    window = learner.fall / 16.0 if learner.fall > 0.0 else learner.patience
+    weight = max(1.0 / ((agent.episode + 1) // 2), min(1.0 / window, 1.0))
+    agent.mean[agent.table] += weight * (total - agent.mean[agent.table])
+    turns = learner.fall == 0.0 or agent.episode < learner.fall
+    agent.table = agent.episode % 2 if turns else better(agent)
