@@ -38,7 +38,8 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.learners.several import PlainAgent, PythonLearner
 from tacit.learners.spec import Info
-from tacit.policies.network import Input, Network, NetworkPart, joint_logits, normalise, read, round_to_float32, softmax
+from tacit.policies import network
+from tacit.policies.network import Input, Network, NetworkPart, forward, joint_logits
 
 
 @dataclass(frozen=True)
@@ -135,14 +136,8 @@ def kernels(learner: PPO, heads: tuple[int, ...]) -> Any:
 
     adam = optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=1e-5))  # [Huang2022, details 3 and 11]
 
-    def forward(layers: Any, x: Any) -> Any:
-        for weights, bias in layers[:-1]:
-            x = jnp.tanh(x @ weights + bias)
-        weights, bias = layers[-1]
-        return x @ weights + bias
-
     def log_policy(actor: Any, x: Any, allowed: Any) -> Any:
-        logits = joint_logits(forward(actor, x), heads, jnp)
+        logits = joint_logits(forward(actor, x, jnp.tanh), heads, jnp)
         return jax.nn.log_softmax(jnp.where(allowed, logits, -1e9))
 
     def pick(log_probs: Any, actions: Any) -> Any:
@@ -169,7 +164,7 @@ def kernels(learner: PPO, heads: tuple[int, ...]) -> Any:
         ratio = jnp.exp(pick(log_probs, batch["actions"]) - batch["log_prob"])
         clipped = jnp.clip(ratio, 1.0 - learner.clip, 1.0 + learner.clip)
         gain = jnp.minimum(ratio * batch["advantages"], clipped * batch["advantages"])
-        error = (forward(weights["critic"], batch["x"])[:, 0] - batch["returns"]) ** 2
+        error = (forward(weights["critic"], batch["x"], jnp.tanh)[:, 0] - batch["returns"]) ** 2
         entropy = -(jnp.exp(log_probs) * log_probs).sum(axis=1)
         return (share * (-gain + 0.5 * error - learner.entropy * entropy)).sum()
 
@@ -179,7 +174,7 @@ def kernels(learner: PPO, heads: tuple[int, ...]) -> Any:
         `data` has arrays [agents, T, …] of those that use the network, `order` [descents, minibatch] numbers of steps.
         """
         weights = state[0]
-        values, last = (forward(weights["critic"], data[name])[..., 0] for name in ("x", "last"))
+        values, last = (forward(weights["critic"], data[name], jnp.tanh)[..., 0] for name in ("x", "last"))
         A = jax.vmap(advantages)(data["rewards"], values, last, data["ends"], data["counts"])
         share = data["counts"] / jnp.maximum(data["counts"].sum(), 1.0)
         centred = A - (share * A).sum()
@@ -248,7 +243,7 @@ class Networks:
         self.learner, self.members, self.inputs, self.heads = learner, members, inputs, heads
         self.agents, self.episode = [member.index for member in members], 0
         self._allowed, self._episodes, self._kernels = allowed, episodes, kernels(learner, heads)
-        T = min(max(steps // 100, 128), 512) if learner.rollout is None else learner.rollout
+        T = min(max(steps // 100, 128), 512, max(steps, 2)) if learner.rollout is None else learner.rollout
         M, D, A = len(members), sum(one.size for one in inputs), math.prod(heads)
         n = 1 if learner.share else M  # networks: all members use the first, or each its own
         memory.require(T * M * (16 * D + 2 * A + 64), "the steps that networks learn from")
@@ -278,10 +273,10 @@ class Networks:
     def _begin(self) -> None:
         """Draw numbers for the next T steps, and bring what is played up to date."""
         self._u = np.stack([stream.random(len(self._steps["x"])) for stream in self._draws], axis=1)
-        self._actor = [(np.asarray(weights), np.asarray(bias)) for weights, bias in self._state[0]["actor"]]
+        self._actor = [(np.asarray(weights), np.asarray(bias)[:, None]) for weights, bias in self._state[0]["actor"]]
         self._normal = self._normalising()
         networks = [
-            Network(self.inputs, mean, deviation, tuple((w[k], b[k]) for w, b in self._actor), self.heads)
+            Network(self.inputs, mean, deviation, tuple((w[k], b[k, 0]) for w, b in self._actor), self.heads)
             for k, (mean, deviation) in enumerate(zip(*self._normal, strict=True))
         ]
         for seat, member in enumerate(self.members):
@@ -296,14 +291,11 @@ class Networks:
             self._inside[seat] = shown is not None
             steps["counts"][t, seat] = shown is not None and not waits
             if shown is not None:
-                steps["x"][t, seat] = read(self.inputs, shown)
+                steps["x"][t, seat] = network.read(self.inputs, shown)
                 steps["allowed"][t, seat] = True if mask is None else mask
-        y = self._by_network(normalise(steps["x"][t], *self._normal))
-        for weights, bias in self._actor[:-1]:
-            y = np.tanh(y @ weights + bias[:, None])
-        weights, bias = self._actor[-1]
-        outputs = (y @ weights + bias[:, None]).reshape(len(self.agents), -1)
-        probs = softmax(joint_logits(outputs, self.heads), steps["allowed"][t])
+        y = self._by_network(network.normalise(steps["x"][t], *self._normal))
+        logits = joint_logits(forward(self._actor, y).reshape(len(self.agents), -1), self.heads)
+        probs = network.softmax(logits, steps["allowed"][t])
         steps["actions"][t] = (self._u[t, :, None] >= probs.cumsum(axis=1)[:, :-1]).sum(axis=1)
         chosen[self.agents] = steps["actions"][t]
 
@@ -319,7 +311,7 @@ class Networks:
             last = np.zeros(steps["x"].shape[1:])
             for seat, i in enumerate(self.agents):
                 if after[i] is not None:
-                    last[seat] = read(self.inputs, after[i])
+                    last[seat] = network.read(self.inputs, after[i])
             self._update(last)
 
     def _update(self, last: FloatArray) -> None:
@@ -327,9 +319,13 @@ class Networks:
         self._take_moments()
         normal, n, epochs = self._normalising(), len(self._seen), self.learner.epochs
         root = np.sqrt(np.where(self._square > 0, self._square, 1.0))
-        steps = {**self._steps, "x": normalise(self._steps["x"], *normal), "rewards": self._steps["rewards"] / root}
+        steps = {
+            **self._steps,
+            "x": network.normalise(self._steps["x"], *normal),
+            "rewards": self._steps["rewards"] / root,
+        }
         data = {name: self._by_network(np.moveaxis(array, 0, 1)) for name, array in steps.items()}
-        data["last"] = self._by_network(normalise(last, *normal))
+        data["last"] = self._by_network(network.normalise(last, *normal))
         width = data["rewards"][0].size
         kept = width - width % self._minibatch
         orders = [one.random((epochs, width)).argsort(axis=1, kind="stable")[:, :kept] for one in self._orders]
@@ -349,7 +345,7 @@ class Networks:
         """Return mean and standard deviation [networks, D] of observations; 0 and 1 for unit vectors."""
         plain = self._plain | (self._seen == 0)[:, None]
         deviation = np.where(plain, 1.0, np.sqrt(self._variance + 1e-8))
-        return round_to_float32(np.where(plain, 0.0, self._mean)), round_to_float32(deviation)
+        return network.round_to_float32(np.where(plain, 0.0, self._mean)), network.round_to_float32(deviation)
 
     def _take_moments(self) -> None:
         """Take the last T steps into the moments of observations and of discounted rewards."""

@@ -121,11 +121,8 @@ class Network(NamedTuple):
 
     def probs(self, x: FloatArray, allowed: Any = None) -> FloatArray:
         """Return the probabilities of actions, [A], from the numbers of an observation."""
-        y = normalise(x, self.mean, self.deviation)
-        for weights, bias in self.layers[:-1]:
-            y = np.tanh(y @ weights + bias)
-        weights, bias = self.layers[-1]
-        return softmax(joint_logits(y @ weights + bias, self.heads), True if allowed is None else allowed)
+        outputs = forward(self.layers, normalise(x, self.mean, self.deviation))
+        return softmax(joint_logits(outputs, self.heads), True if allowed is None else allowed)
 
 
 def read(inputs: Sequence[Input], observation: Any) -> FloatArray:
@@ -137,6 +134,13 @@ def read(inputs: Sequence[Input], observation: Any) -> FloatArray:
 def normalise(x: FloatArray, mean: FloatArray, deviation: FloatArray) -> FloatArray:
     """Return what the first layer gets, [..., D]."""
     return np.minimum(np.maximum((x - mean) / deviation, -CLIP), CLIP)
+
+
+def forward(layers: Sequence[Any], y: Any, tanh: Any = np.tanh) -> Any:
+    """Return the outputs of fully connected layers for inputs [..., D]."""
+    for weights, bias in layers[:-1]:
+        y = tanh(y @ weights + bias)
+    return y @ layers[-1][0] + layers[-1][1]
 
 
 def joint_logits(outputs: Any, heads: Sequence[int], xp: Any = np) -> Any:
