@@ -14,9 +14,7 @@ is known beyond it, and all that is said is "more than".
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import os
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -26,7 +24,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import tacit
-from games import GAMES
+from games import GAMES, Store
 from tacit.engine.fused import FusedEngine
 from tacit.evaluation.certificate import bound, certificate, recent
 from tacit.figures import COLORS, styled
@@ -140,25 +138,12 @@ def _grid(episodes: int) -> Iterator[int]:
     yield episodes
 
 
-class Store:
-    """What has been measured, in one JSON file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.held: dict[str, list[Any]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+class Runs(Store):
+    """What has been measured of all runs."""
 
     def get(self, label: str, game: str, seed: int) -> Measured | None:
-        found = self.held.get(f"{label} | {game} | {seed}")
+        found = self.rows.get(f"{label} | {game} | {seed}")
         return None if found is None else Measured(found[0], *map(tuple, found[1:]))
-
-    def put(self, label: str, game: str, seed: int, measured: Measured) -> None:
-        self.held[f"{label} | {game} | {seed}"] = list(measured)
-        lines = ",\n".join(
-            f"{json.dumps(k, ensure_ascii=False)}: {json.dumps(v)}" for k, v in sorted(self.held.items())
-        )
-        fresh = self.path.with_suffix(".tmp")
-        fresh.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
-        os.replace(fresh, self.path)
 
     def seeds(self, label: str, game: str) -> list[Measured]:
         found = [self.get(label, game, seed) for seed in range(100)]
@@ -218,7 +203,7 @@ class Row(NamedTuple):
     ratios: dict[str, tuple[Ratio | None, ...]]  # by rival, for each share
 
 
-def rows(store: Store) -> list[Row]:
+def rows(store: Runs) -> list[Row]:
     found = []
     for name in GAMES:
         arrivals = {
@@ -294,7 +279,7 @@ def by_game(found: list[Row]) -> Iterator[str]:
         yield "| " + " | ".join(cells) + " |"
 
 
-def ablation(store: Store) -> Iterator[str]:
+def ablation(store: Runs) -> Iterator[str]:
     """How many times as many episodes each variant needs as the whole, on the design half."""
     yield "| variant | 10 % | arrived | 3 % | arrived |"
     yield "|---|---|---|---|---|"
@@ -316,7 +301,7 @@ def ablation(store: Store) -> Iterator[str]:
         yield "| " + " | ".join(cells) + " |"
 
 
-def plot(store: Store, path: Path) -> None:
+def plot(store: Runs, path: Path) -> None:
     """Share of games whose certified gap is small after so many episodes."""
     lines = [
         (ADAPTIVE, "best", "blue", "adaptive-v"),
@@ -428,7 +413,7 @@ def shortfall(found: list[Row]) -> str:
     return "Where it falls short:\n\n" + "\n".join(told) if told else "No game falls short of 100 and 1."
 
 
-def report(store: Store, limits: str) -> None:
+def report(store: Runs, limits: str) -> None:
     found = rows(store)
     plot(store, DOCS / "figures" / "efficiency.png")
     text = TEXT.format(
@@ -462,19 +447,19 @@ def main() -> None:
     parser.add_argument("--only", action="append", metavar="NAME", help=f"{', '.join(CASES)} or ablation; repeatable")
     parser.add_argument("--report", action="store_true", help="run nothing, write table and figure")
     args = parser.parse_args()
-    store = Store(DOCS / "efficiency.json")
+    store = Runs(DOCS / "efficiency.json")
     if not args.report:
         for label, case, name, seed in plan(args.seeds, args.other_seeds):
             wanted = not args.only or (label if label in CASES else "ablation") in args.only
             if wanted and store.get(label, name, seed) is None:
                 game = GAMES[name].make()
                 measured = measure(game, case, seed=seed, episodes=args.episodes, seconds=args.seconds)
-                store.put(label, name, seed, measured)
+                store.put(f"{label} | {name} | {seed}", list(measured))
                 print(f"{label:28} {name:34} seed {seed}: {measured}", flush=True)
     report(store, "\n".join(limits(store)))
 
 
-def limits(store: Store) -> Iterator[str]:
+def limits(store: Runs) -> Iterator[str]:
     """Say how many seeds and games there are of each learner, and where runs that had not arrived ended."""
     yield "A run ends when adaptive-v's latest, or another's average, is below 3 %, or at its limit of CPU time or of"
     yield "10^7 episodes:\n"

@@ -8,13 +8,32 @@ have no gap to close and are left out.
 from __future__ import annotations
 
 import itertools
+import json
+import os
 from collections.abc import Callable
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import tacit
 from tacit.games.exact import from_entries
+
+
+class Store:
+    """What has been measured, in one JSON file that is never half written."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rows: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+    def put(self, key: str, value: Any) -> None:
+        """Keep a value, and write the file anew."""
+        self.rows[key] = value
+        lines = (f"{json.dumps(k, ensure_ascii=False)}: {json.dumps(self.rows[k])}" for k in sorted(self.rows))
+        fresh = self.path.with_suffix(".tmp")
+        fresh.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        os.replace(fresh, self.path)
 
 
 class Entry(NamedTuple):

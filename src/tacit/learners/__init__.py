@@ -198,10 +198,11 @@ PAPER: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "box-pushing": {"stage-v-cce": {"step": 0.05}, "pg-storm": {"eta": 5e-4, "momentum": 0.1}},
 }
 
-#: What the sources of other learners print, for any game: `preset="theory"` takes it; defaults are practical.
+#: What the sources of learners print, for any game: `preset="theory"` takes it. Of those with {} the defaults are that.
 THEORY: Mapping[str, Mapping[str, Any]] = {
-    "ogda": {"eta": "theory"},
-    "pg-q": {"eta": "theory"},
+    **{name: {} for name in ("stage-v-cce", "stage-v-ce", "v-learning", "ucb-central", "ucb-independent")},
+    **{name: {"eta": "theory"} for name in ("pg-exact", "npg", "pg-q", "ogda")},
+    "pg-storm": {"eta": "theory", "momentum": "theory", "exploration": 0.1},
     "nash-vi": {"bonus": 1.0, "correction": 1.0},
     "q-phases": {"exploration": 0.1, "inertia": 0.5, "tolerance": 0.0, "power": 0.751},
     "q-smoothed": {"rule": "slow-policy", "fast": 0.5, "slow": 1.0, "temperature": 1e-6, "cooling": 0.0},

@@ -14,18 +14,65 @@ All agents see the state, so a batch of (h, s) ends for all of them at the same 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tacit.bandits.spec import pick
 from tacit.core import check, elementary, generics
 from tacit.core.elementary import log
+from tacit.core.errors import TacitError
 from tacit.core.records import NONNEGATIVE, Fields, index, records
-from tacit.learners.spec import World, player
+from tacit.learners.spec import ExactLearner, Info, Start, World, check_start, check_steps, player
 
 project = generics.jitable(elementary.project)
 
 #: Of the return after a period that is learned from, at most so much lies beyond its window.
 CUT_OFF = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradientLearner(ExactLearner):
+    """Agents that follow exact gradients, or estimates of them from their own episodes.
+
+    Parameters
+    ----------
+    gradient : {"exact", "sampled"}
+        From the game's tables, or estimated from the agent's own episodes.
+    exploration : float
+        Of sampled gradients: probability ε of a uniform action.
+    start : "uniform", "random" or MarkovPolicy
+        The policy of the first iteration.
+    steps : {"shared"}, optional
+        Of sampled gradients, parameter sharing across time steps: none (default) or full.
+    """
+
+    gradient: str = "exact"
+    exploration: float = 0.05
+    start: Start = "uniform"
+    steps: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check.plain_fields(self)
+        check.choice("gradient", self.gradient, ["exact", "sampled"])
+        check.real("exploration", self.exploration, least=0, most=0.999)
+        check_start(self.start)
+        check_steps(self.steps)
+        if self.gradient == "exact" and self.steps is not None:
+            raise TacitError(f"steps is {self.steps!r}; it is for sampled gradients: gradient='sampled'")
+
+    @property
+    def info(self) -> Info:
+        """What it learns, returns and needs."""
+        return Info(needs=frozenset({"tables"} if self.gradient == "exact" else ()))
+
+    @property
+    def endless(self) -> bool:
+        """Whether it learns in play that never resets: from samples it does."""
+        return self.gradient == "sampled"
+
+    def explores(self, state: Any, i: int) -> float:
+        """Return the probability ε of a uniform action."""
+        return self.exploration
 
 
 class Window(NamedTuple):
@@ -100,12 +147,6 @@ def fields(actions: int) -> Fields:
         ("count", "i8", actions),  # visits of the batch with each action
         ("visits", "i8"),  # visits of the batch
     ]
-
-
-def check_play(batch: int, exploration: float) -> None:
-    """Check the parameters of play."""
-    check.integer("batch", batch, least=1)
-    check.real("exploration", exploration, least=0, most=0.999)
 
 
 @generics.jitable

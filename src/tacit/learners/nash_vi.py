@@ -78,8 +78,8 @@ class NashVI(Learner):
     def __post_init__(self) -> None:
         check.plain_fields(self)
         check.choice("equilibrium", self.equilibrium, ("cce", "ce", "nash"))
-        check.real("bonus", self.bonus, least=0, most=1e100)
-        check.real("correction", self.correction, least=0, most=1e100)
+        for name in ("bonus", "correction"):
+            check.real(name, getattr(self, name), least=0, most=1e100)
         check_confidence(self.confidence, self.iota)
         check.integer("successors", self.successors, least=1, most=1 << 20)
 
@@ -94,10 +94,8 @@ class NashVI(Learner):
         return {**super().params(world), "iota": self._iota(world)}
 
     def _iota(self, world: World) -> float:
-        if self.iota is not None:
-            return float(self.iota)
         size = world.states * math.prod(int(a) for a in world.actions) * world.horizon * world.scale.episodes
-        return float(log(size / self.confidence))
+        return float(log(size / self.confidence) if self.iota is None else self.iota)
 
     def init(self, world: World) -> NashVIState:
         """Make the state of all agents."""
@@ -115,8 +113,7 @@ class NashVI(Learner):
         cells["upper"] = np.arange(H, -1, -1.0)[:, None, None, None]
         clock = records((1,), [("episodes", "i8"), ("due", "i8"), ("width", "f8")])
         clock["width"] = math.inf
-        low, scale = unit_rewards(world)
-        iota = self._iota(world)
+        (low, scale), iota = unit_rewards(world), self._iota(world)
         return NashVIState(
             cells=cells,
             agents=records((N,), [("action", index(world.actions.max())), ("reward", "f8")]),
@@ -190,12 +187,11 @@ def learn(learner, i, h, s, a, r, s_next):
 @generics.apart
 def sweep(learner):
     """Plan backwards over the steps; keep the policy if its Δ is the least so far."""
-    N, S, J, clock = len(learner.actions), learner.cells.shape[1], learner.joint, learner.clock[0]
+    S, clock, width = learner.cells.shape[1], learner.clock[0], 0.0
     for h in range(learner.horizon - 1, -1, -1):
         for s in range(S):
             solve_cell(learner, h, s)
-    width = 0.0
-    for i in range(N):
+    for i in range(len(learner.actions)):
         total = 0.0
         for s in range(S):
             cell = learner.cells[0, s, 0]
@@ -205,14 +201,16 @@ def sweep(learner):
         clock.width = width
         for h in range(learner.horizon):
             for s in range(S):
-                for j in range(J):
+                for j in range(learner.joint):
                     learner.cells[h, s, 0].best[j] = learner.cells[h, s, 0].joint[j]
 
 
 @generics.jitable
-def expected(learner, cell, h, j, i):
-    """Return r̄_i + P̂V̄_i, r̄_i + P̂V̲_i and γ_i of a joint action that was tried."""
-    above, below = 0.0, 0.0
+def bounds(learner, cell, h, j, i):
+    """Return Q̄_i and Q̲_i of a joint action; what is possible where it was not tried."""
+    n, most, above, below = cell.seen[j], float(learner.horizon - h), 0.0, 0.0
+    if n == 0.0:
+        return most, 0.0
     if cell.moved[j] > 0.0:
         for k in range(min(cell.successors[j], cell.next.shape[1])):
             following = learner.cells[h + 1, min(cell.next[j, k], learner.cells.shape[1] - 1), 0]
@@ -220,33 +218,26 @@ def expected(learner, cell, h, j, i):
             below += float(cell.count[j, k]) * following.lower[i]
         above /= cell.moved[j]
         below /= cell.moved[j]
-    mean = cell.reward[j, i] / cell.seen[j]
-    return mean + above, mean + below, learner.correction * (above - below)
+    mean, gamma = cell.reward[j, i] / n, learner.correction * (above - below)
+    first, second = learner.bonus / math.sqrt(n), learner.lower_order / n
+    return min(mean + above + gamma + first + second, most), max(mean + below - gamma - (first + second), 0.0)
 
 
 @generics.apart
 def solve_cell(learner, h, s):
     """Write π, V̄ and V̲ at a step and state that was visited."""
-    cell, w, N, most, tried = learner.cells[h, s, 0], learner.scratch, len(learner.actions), learner.horizon - h, False
+    cell, w, tried = learner.cells[h, s, 0], learner.scratch, False
     for j in range(learner.joint):
-        n = cell.seen[j]
-        tried = tried or n > 0.0
-        for i in range(N):
-            w.values[i, j] = most
-            if n > 0.0:
-                above, _, gamma = expected(learner, cell, h, j, i)
-                w.values[i, j] = min(above + gamma + learner.bonus / math.sqrt(n) + learner.lower_order / n, most)
+        tried = tried or cell.seen[j] > 0.0
+        for i in range(len(learner.actions)):
+            w.values[i, j], _ = bounds(learner, cell, h, j, i)
     if not tried:
         return
     stage_equilibrium.solve(w, learner.actions, learner.joint, learner.kind)
-    for i in range(N):
+    for i in range(len(learner.actions)):
         cell.upper[i], cell.lower[i] = 0.0, 0.0
-    for j in range(learner.joint):
-        cell.joint[j] = w.joint[j]
-        n = cell.seen[j]
-        for i in range(N):
+        for j in range(learner.joint):
+            _, below = bounds(learner, cell, h, j, i)
+            cell.joint[j] = w.joint[j]
             cell.upper[i] += w.joint[j] * w.values[i, j]
-            if n > 0.0:
-                _, below, gamma = expected(learner, cell, h, j, i)
-                bonus = learner.bonus / math.sqrt(n) + learner.lower_order / n
-                cell.lower[i] += w.joint[j] * max(below - gamma - bonus, 0.0)
+            cell.lower[i] += w.joint[j] * below

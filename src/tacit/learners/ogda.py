@@ -23,14 +23,13 @@ that of the code (github.com/bahh723/competitive-markov-game).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.core import check, generics
 from tacit.core.elementary import project_each
-from tacit.core.errors import TacitError
 from tacit.core.memory import Owned
 from tacit.core.records import NONNEGATIVE, capacity, records
 from tacit.core.types import FloatArray, IntArray
@@ -38,41 +37,22 @@ from tacit.evaluation.gradient import Gradient
 from tacit.games.exact import ExactGame
 from tacit.learners import batches
 from tacit.learners.pg_exact import check_eta
-from tacit.learners.spec import (
-    ExactLearner,
-    Info,
-    Start,
-    World,
-    check_start,
-    check_steps,
-    make_cells,
-    player,
-    starting_point,
-    unit_rewards,
-)
+from tacit.learners.spec import World, make_cells, player, starting_point, unit_rewards
 from tacit.policies.markov import MarkovPolicy
 
 
 @dataclass(frozen=True)
-class OGDA(ExactLearner):
+class OGDA(batches.GradientLearner):
     """Optimistic gradient descent-ascent at each state, with a slow critic.
 
     Parameters
     ----------
     eta : float or "theory", optional
         Step size for rewards in [0, 1]; 1/(4·√A_i) if not given, or the theorem's, together with its H.
-    gradient : {"exact", "sampled"}
-        From the game's tables, or estimated from the agent's own episodes.
     optimistic : bool
         Whether the policy is a step ahead of x̂; without it, this is gradient descent-ascent with a critic.
     batch : int
         Of sampled gradients: visits of a state between two steps there.
-    exploration : float
-        Of sampled gradients: probability ε of a uniform action.
-    start : "uniform", "random" or MarkovPolicy
-        The policy of the first iteration.
-    steps : {"shared"}, optional
-        Of sampled gradients, parameter sharing across time steps: none (default) or full.
 
     Examples
     --------
@@ -83,29 +63,15 @@ class OGDA(ExactLearner):
     """
 
     eta: float | str | None = None
-    gradient: str = "exact"
     optimistic: bool = True
     batch: int = 100
-    exploration: float = 0.05
-    start: Start = "uniform"
-    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        check.plain_fields(self)
+        super().__post_init__()
         if self.eta is not None:
             check_eta(self.eta, ("theory",))
-        check.choice("gradient", self.gradient, ["exact", "sampled"])
         check.flag("optimistic", self.optimistic)
-        batches.check_play(self.batch, self.exploration)
-        check_start(self.start)
-        check_steps(self.steps)
-        if self.gradient == "exact" and self.steps is not None:
-            raise TacitError(f"steps is {self.steps!r}; it is for sampled gradients: gradient='sampled'")
-
-    @property
-    def info(self) -> Info:
-        """What it learns, returns and needs."""
-        return Info(needs=frozenset({"tables"} if self.gradient == "exact" else ()))
+        check.integer("batch", self.batch, least=1)
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force; η of the agent with most actions."""
@@ -123,15 +89,6 @@ class OGDA(ExactLearner):
     def _critic_horizon(self, horizon: float) -> float:
         """Return H of the critic's rates."""
         return 2.0 * horizon if self.eta == "theory" else float(horizon)
-
-    @property
-    def endless(self) -> bool:
-        """Whether it learns in play that never resets: from samples it does."""
-        return self.gradient == "sampled"
-
-    def explores(self, state: Any, i: int) -> float:
-        """Return the probability ε of a uniform action."""
-        return self.exploration
 
     def recall(self, game: ExactGame, policy: MarkovPolicy) -> tuple[FloatArray, ...]:
         """Return t, V [N, H + 1, S] and each agent's x̂, before the first iteration."""

@@ -20,38 +20,27 @@ number as η is for rewards in [0, 1] if the gradient is sampled, in the game's 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.core import check, generics
 from tacit.core.elementary import project_each
-from tacit.core.errors import TacitError
 from tacit.core.memory import Owned
 from tacit.core.records import capacity
 from tacit.core.types import IntArray
 from tacit.evaluation.gradient import Gradient
 from tacit.learners import batches
 from tacit.learners.pg_exact import check_eta
-from tacit.learners.spec import (
-    ExactLearner,
-    Info,
-    Start,
-    World,
-    check_start,
-    check_steps,
-    make_cells,
-    starting_point,
-    unit_rewards,
-)
+from tacit.learners.spec import World, make_cells, starting_point, unit_rewards
 from tacit.policies.markov import MarkovPolicy
 
 SAMPLED_STEP = 0.1  # of sampled gradients, for which there is nothing to search with
 
 
 @dataclass(frozen=True)
-class PGQ(ExactLearner):
+class PGQ(batches.GradientLearner):
     """Independent projected ascent on averaged Q.
 
     Parameters
@@ -59,16 +48,8 @@ class PGQ(ExactLearner):
     eta : "auto", "theory" or float
         Step size: the longest that passes a line search on exact values (with sampled gradients, 0.1); the theorem's
         for exact gradients, over the span of the rewards; or a number.
-    gradient : {"exact", "sampled"}
-        From the game's tables, or estimated from the agent's own episodes.
     batch : int
         Of sampled gradients: visits of a state between two steps there.
-    exploration : float
-        Of sampled gradients: probability ε of a uniform action.
-    start : "uniform", "random" or MarkovPolicy
-        The policy of the first iteration.
-    steps : {"shared"}, optional
-        Of sampled gradients, parameter sharing across time steps: none (default) or full.
 
     Examples
     --------
@@ -78,26 +59,12 @@ class PGQ(ExactLearner):
     """
 
     eta: float | str = "auto"
-    gradient: str = "exact"
     batch: int = 20
-    exploration: float = 0.05
-    start: Start = "uniform"
-    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        check.plain_fields(self)
-        check.choice("gradient", self.gradient, ["exact", "sampled"])
+        super().__post_init__()
         check_eta(self.eta, ("auto", "theory") if self.gradient == "exact" else ("auto",))
-        batches.check_play(self.batch, self.exploration)
-        check_start(self.start)
-        check_steps(self.steps)
-        if self.gradient == "exact" and self.steps is not None:
-            raise TacitError(f"steps is {self.steps!r}; it is for sampled gradients: gradient='sampled'")
-
-    @property
-    def info(self) -> Info:
-        """What it learns, returns and needs."""
-        return Info(needs=frozenset({"tables"} if self.gradient == "exact" else ()))
+        check.integer("batch", self.batch, least=1)
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
@@ -108,15 +75,6 @@ class PGQ(ExactLearner):
             size = 8.0 * world.states**3 * world.agents * int(world.actions.max()) * world.scale.horizon**4
             return 1.0 / (size * world.unit)
         return SAMPLED_STEP if self.eta == "auto" and self.gradient == "sampled" else self.eta
-
-    @property
-    def endless(self) -> bool:
-        """Whether it learns in play that never resets: from samples it does."""
-        return self.gradient == "sampled"
-
-    def explores(self, state: Any, i: int) -> float:
-        """Return the probability ε of a uniform action."""
-        return self.exploration
 
     def ascend(self, policy: MarkovPolicy, gradient: Gradient, eta: float) -> tuple[MarkovPolicy, float]:
         """Take one exact step of every agent; return the new policy and how far it moved, over η."""

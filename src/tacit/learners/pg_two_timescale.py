@@ -29,29 +29,17 @@ import numpy as np
 from tacit.bandits.spec import pick
 from tacit.core import check, generics
 from tacit.core.elementary import project_each
-from tacit.core.errors import TacitError
 from tacit.core.memory import Owned
 from tacit.core.records import NONNEGATIVE, capacity, records
 from tacit.core.types import IntArray
 from tacit.evaluation.gradient import Gradient
 from tacit.learners import batches
-from tacit.learners.spec import (
-    ExactLearner,
-    Info,
-    Start,
-    World,
-    check_start,
-    check_steps,
-    make_cells,
-    player,
-    starting_point,
-    unit_rewards,
-)
+from tacit.learners.spec import Info, World, make_cells, player, starting_point, unit_rewards
 from tacit.policies.markov import MarkovPolicy
 
 
 @dataclass(frozen=True)
-class PGTwoTimescale(ExactLearner):
+class PGTwoTimescale(batches.GradientLearner):
     """Independent policy gradient with unequal step sizes, for zero-sum games.
 
     Parameters
@@ -62,14 +50,8 @@ class PGTwoTimescale(ExactLearner):
         The fast agent's step size over the slow one's.
     slow : int
         Which of the two agents is slow.
-    gradient : {"sampled", "exact"}
-        Estimated from the agent's own episodes, or from the game's tables.
     exploration : float
         Of sampled gradients: ε of the ε-greedy parameterization.
-    start : "uniform", "random" or MarkovPolicy
-        The parameters of the first episode.
-    steps : {"shared"}, optional
-        Of sampled gradients, parameter sharing across time steps: none (default) or full.
 
     Examples
     --------
@@ -81,36 +63,26 @@ class PGTwoTimescale(ExactLearner):
     eta: float = 1e-4
     ratio: float = 10.0
     slow: int = 0
-    gradient: str = "sampled"
-    exploration: float = 0.05
-    start: Start = "uniform"
-    steps: str | None = field(default=None, repr=False)
+    gradient: str = field(default="sampled", kw_only=True)
 
     def __post_init__(self) -> None:
-        check.plain_fields(self)
+        super().__post_init__()
         check.real("eta", self.eta, least=0)
         check.real("ratio", self.ratio, least=1)
         check.integer("slow", self.slow, least=0, most=1)
-        check.choice("gradient", self.gradient, ["exact", "sampled"])
-        check.real("exploration", self.exploration, least=0, most=1)
-        check_start(self.start)
-        check_steps(self.steps)
-        if self.gradient == "exact" and self.steps is not None:
-            raise TacitError(f"steps is {self.steps!r}; it is for sampled gradients: gradient='sampled'")
 
     @property
     def info(self) -> Info:
         """What it learns, returns and needs."""
-        return Info(needs=frozenset({"zero-sum", *(["tables"] if self.gradient == "exact" else [])}))
+        return Info(needs=super().info.needs | {"zero-sum"})
+
+    def explores(self, state: Any, i: int) -> float:
+        """Return 0: π explores by itself."""
+        return 0.0
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force; exact gradients are in the game's units."""
         return {**super().params(world), "eta": self.eta / world.unit if self.gradient == "exact" else self.eta}
-
-    @property
-    def endless(self) -> bool:
-        """Whether it learns in play that never resets: from samples it does."""
-        return self.gradient == "sampled"
 
     def seat(self, i: int) -> PGTwoTimescale:
         """Return agent i's learner, with the step size of that agent."""

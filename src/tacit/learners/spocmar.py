@@ -80,14 +80,12 @@ class Spocmar(Learner):
 
     def __post_init__(self) -> None:
         check.plain_fields(self)
-        for name in ("rounds", "visits"):
-            check.integer(name, getattr(self, name), least=1)
-        check.integer("memory", self.memory, least=1, most=1 << 20)
-        check.integer("stages", self.stages, least=1, most=1 << 10)
+        for name, most in (("rounds", None), ("visits", None), ("memory", 1 << 20), ("stages", 1 << 10)):
+            check.integer(name, getattr(self, name), least=1, most=most)
+        check.integer("common", self.common, least=0, most=1 << 20)
         check.real("frequency", self.frequency, least=0, most=1)
         take_step_constant(self.step)
         check.positive("iota", self.iota)
-        check.integer("common", self.common, least=0, most=1 << 20)
 
     @property
     def info(self) -> Info:
@@ -104,12 +102,24 @@ class Spocmar(Learner):
             ("value", NONNEGATIVE),  # V
             ("total", NONNEGATIVE),  # Σ (r + V_{h+1}) of the rounds
             ("met", "i8"),  # visits by π̃ at the stage's end
+            ("prob", NONNEGATIVE, A),  # an agent's part of π̃ of the last complete stage
             ("rounds", index(self.memory + 1), self.stages),  # J of each stage
             ("actions", np.dtype("i2", metadata={"least": 0, "most": A - 1}), (self.stages, self.memory)),
         ]
         cells = records((H + 1, S, N), fields, "the rounds of all stages")
-        agents = records((N,), [("episodes", "i8"), *clock_fields(H, self.stages)])
-        agents["step"], agents["last"] = H, -1  # `step` is counted from 1; 0 while visits are estimated
+        for i, actions in enumerate(world.actions):
+            cells["prob"][:, :, i, :actions] = 1.0 / actions
+        clock = [
+            ("episodes", "i8"),
+            ("stage", index(self.stages)),  # q
+            ("step", index(H + 1)),  # h, counted from 1; 0 while visits are estimated
+            ("behind", index(self.stages + 1)),  # 1 + the stage whose policy leads to step h; 0 for the uniform policy
+            ("count", "i8"),  # episodes of this part
+            ("last", np.dtype("i8", metadata={"least": -1, "most": self.stages - 1})),  # the last complete stage
+            ("done", index(2)),
+        ]
+        agents = records((N,), clock)  # all agents follow the schedule alike
+        agents["step"], agents["last"] = H, -1
         low, scale = unit_rewards(world)
         return SpocmarState(
             cells=cells,
@@ -146,18 +156,6 @@ class Spocmar(Learner):
         return MarkovPolicy(table)
 
 
-def clock_fields(horizon: int, stages: int) -> list[tuple[Any, ...]]:
-    """Return where an agent is in the schedule, which all agents follow alike."""
-    return [
-        ("stage", index(stages)),  # q
-        ("step", index(horizon + 1)),  # h; 0 while visits are estimated
-        ("behind", index(stages + 1)),  # 1 + the stage whose policy leads to step h; 0 for the uniform policy
-        ("count", "i8"),  # episodes of this part
-        ("last", np.dtype("i8", metadata={"least": -1, "most": stages - 1})),  # the last complete stage
-        ("done", index(2)),
-    ]
-
-
 class SpocmarState(NamedTuple):
     """All agents' bandits and rounds, and where they are in the schedule."""
 
@@ -180,12 +178,8 @@ class SpocmarState(NamedTuple):
 @generics.policy.implement(SpocmarState)
 def policy(learner, i, h, s, out):
     """Write agent i's part of π̃ of the last complete stage; the uniform policy before."""
-    cell, n, stage = learner.cells[h, s, i], learner.actions[i], learner.agents[i].last
-    number = cell.rounds[max(stage, 0)] if stage >= 0 else 0
-    for a in range(n):
-        out[a] = 1.0 / n if number == 0 else 0.0
-    for j in range(number):
-        out[cell.actions[max(stage, 0), j]] += 1.0 / number
+    for a in range(learner.actions[i]):
+        out[a] = learner.cells[h, s, i].prob[a]
 
 
 @generics.act.implement(SpocmarState)
@@ -273,6 +267,11 @@ def end_stage(learner, i):
                 learner.steps[h, i].covers[me.stage] = 1
                 fresh = True
             cell.met = 0
+            number = cell.rounds[me.stage]
+            for a in range(learner.actions[i]):
+                cell.prob[a] = 1.0 / learner.actions[i] if number == 0 else 0.0
+            for j in range(number):
+                cell.prob[cell.actions[me.stage, j]] += 1.0 / number
     me.last = me.stage
     if not fresh or me.stage + 1 == learner.stages:
         me.done = 1
