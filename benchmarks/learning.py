@@ -39,9 +39,9 @@ class Timed(FusedEngine):
 
     loop_seconds = 0.0
 
-    def play(self, draws: Any, returns: Any) -> None:
+    def play(self, game_u: Any, agent_u: Any, returns: Any) -> None:
         began = time.thread_time()
-        super().play(draws, returns)
+        super().play(game_u, agent_u, returns)
         self.loop_seconds += time.thread_time() - began
 
 
@@ -61,8 +61,9 @@ def session(
     """A session of ours; `keep` is the number of episodes to make room for in the record."""
     params = {"bonus": BONUS, "iota": IOTA} if learner in ("stage-v-cce", "stage-v-ce", "v-learning") else {}
     spec = REGISTRY.make(learner, **params)
-    cert = certificate(game, spec.info.learns) if certify else Nothing()
     kept = record(game, keep) if keep else Nothing()
+    options = {"averaging": spec.info.averaging, "mu": kept.mu if keep else None}
+    cert = certificate(game, spec.info.learns, **options) if certify else Nothing()
     return Timed(game, spec, episodes=1, seed=seed, certificate=cert, record=kept)
 
 

@@ -11,9 +11,10 @@ import pytest
 import tacit
 from tacit.core import generics
 from tacit.core.compilation import compile_loop
-from tacit.engine.fused import seats
+from tacit.engine.fused import FusedEngine, seats
 from tacit.evaluation import certificate as certificates
 from tacit.evaluation.certificate import Certificate, certificate
+from tacit.learners import REGISTRY
 
 SIZES = {
     "one agent": [3],
@@ -69,6 +70,25 @@ def test_expectations_are_sums_over_joint_actions(size: str, zeros: bool):
         np.testing.assert_allclose(cert.value, value, atol=1e-12)
         for i, own in enumerate(game.actions):
             np.testing.assert_allclose(cert.gain[i, :own], gain[i, :own], atol=1e-12)
+
+
+@pytest.mark.parametrize("learner", ["stage-v-cce", "stage-v-ce"])
+@pytest.mark.parametrize("size", ["one agent", "two agents", "one action", "four agents", "six agents"])
+def test_joint_sums_of_a_stage_give_what_every_visit_by_itself_gives(size: str, learner: str):
+    game, _ = made(SIZES[size])
+    spec = REGISTRY.make(learner, bonus=0.1)
+    by_visit, by_stage = (
+        certificate(game, spec.info.learns, averaging=averaging) for averaging in ("rate", spec.info.averaging)
+    )
+    assert by_stage.joint.ndim == 2
+    assert by_visit.joint.ndim == 1
+    for cert in (by_visit, by_stage):
+        FusedEngine(game, spec, episodes=150, seed=3, certificate=cert).advance(150)
+        assert cert.payoffs.changes.max() > 5
+    for field in ("V", "best"):
+        np.testing.assert_allclose(getattr(by_stage, field), getattr(by_visit, field), rtol=0, atol=1e-12)
+    for read in (certificates.bound, certificates.recent):
+        np.testing.assert_allclose(read(game, by_stage).gaps, read(game, by_visit).gaps, rtol=0, atol=1e-12)
 
 
 def test_payoffs_that_are_kept_are_made_anew_when_values_change():

@@ -67,7 +67,7 @@ class Record(NamedTuple):
     visited: npt.NDArray[np.uint32]  # [K, H]
     stored: npt.NDArray[np.float32]  # [K, H, Σ(A_i − 1)]
     clock: IntArray  # [1]  episodes that have begun
-    scratch: FloatArray  # [A]
+    mu: FloatArray  # [N, A]  scratch: the distributions
 
     @property
     def capacity(self) -> int:
@@ -122,16 +122,16 @@ def record(game: Game, episodes: int, *, grows: bool = False) -> Record:
         visited=np.zeros((episodes, game.horizon), dtype=np.uint32),
         stored=np.zeros((episodes, game.horizon, sum(game.actions) - game.agents), dtype=np.float32),
         clock=np.zeros(1, dtype=np.int64),
-        scratch=np.zeros(max(game.actions)),
+        mu=np.zeros((game.agents, max(game.actions))),
     )
 
 
 @generics.jitable
-def write_down(learner, i, h, s, size, scratch, row, column):
-    """Write all but the last of agent i's probabilities into a row of a record, from a column on; return the next."""
-    generics.policy(learner, i, h, s, scratch)
+def write_down(learner, i, h, s, size, mu, row, column):
+    """Write agent i's distribution into `mu`, and all but its last entry into a row; return the next column."""
+    generics.policy(learner, i, h, s, mu)
     for a in range(size - 1):
-        row[column + a] = scratch[a]
+        row[column + a] = mu[a]
     return column + size - 1
 
 
@@ -144,7 +144,7 @@ def observe_record(observer, learner, game, seats, h, s):
     observer.visited[k, h] = s
     column = 0
     for i in range(len(seats)):
-        column = write_down(learner, i, h, s, game.actions[i], observer.scratch, observer.stored[k, h], column)
+        column = write_down(learner, i, h, s, game.actions[i], observer.mu[i], observer.stored[k, h], column)
 
 
 # the record of some visits of each stage -----------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class StageRecord(NamedTuple):
     number: IntArray  # [C, J]  visits kept
     stored: npt.NDArray[np.float32]  # [C, J, M, Σ(A_i − 1)]
     clock: IntArray  # [1]  episodes that have begun
-    scratch: FloatArray  # [A]
+    mu: FloatArray  # [N, A]  scratch: the distributions
 
     def policies(self, game: Game, rule: str) -> dict[str, RecordedPolicy]:
         """Return the policies that the record describes, by where they begin."""
@@ -184,7 +184,7 @@ def stage_record(game: Game, episodes: int, most: int) -> StageRecord:
         number=np.zeros((C, J), dtype=np.int64),
         stored=np.zeros((C, J, most, width), dtype=np.float32),
         clock=np.zeros(1, dtype=np.int64),
-        scratch=np.zeros(max(game.actions)),
+        mu=np.zeros((game.agents, max(game.actions))),
     )
 
 
@@ -201,7 +201,7 @@ def observe_stages(observer, learner, game, seats, h, s):
         observer.episode[c, j, m] = observer.clock[0] - 1
         column = 0
         for i in range(len(seats)):
-            column = write_down(learner, i, h, s, game.actions[i], observer.scratch, observer.stored[c, j, m], column)
+            column = write_down(learner, i, h, s, game.actions[i], observer.mu[i], observer.stored[c, j, m], column)
     ends, number = pass_by(observer.times, c, keep)
     if ends:
         observer.until[c, j] = observer.clock[0] - 1
@@ -231,18 +231,20 @@ class RecordedOutput(Output):
             self.tables = None if options.certify is False else exact
             self.notes = self._cost_of_some()
         self.certifies = self.tables is not None
-        self.certificate: Any = Nothing() if self.tables is None else self.make_certificate(self.tables)
         if not (options.keep or (self._tabulates() and bytes_of(game, options.most) <= SMALL_RECORD)):
             self.record = Nothing()
         elif self.visits is None:
             self.record = record(game, options.most, grows=options.stops)
         else:
             self.record = stage_record(game, options.most, self.visits)
+        self.certificate: Any = Nothing() if self.tables is None else self._make_certificate(self.tables)
 
-    def make_certificate(self, tables: ExactGame) -> Certificate:
+    def _make_certificate(self, tables: ExactGame) -> Certificate:
         """Make the certificate of a run."""
-        times = None if self.visits is None else schedule(tables, self.options.most, self.visits)
-        return certificate(tables, self.learner.info.learns, times=times)
+        info, times, mu = self.learner.info, None, getattr(self.record, "mu", None)
+        if self.visits is not None:
+            times = schedule(tables, self.options.most, self.visits)
+        return certificate(tables, info.learns, averaging="stage" if times else info.averaging, times=times, mu=mu)
 
     def _cost_of_some(self) -> tuple[str, ...]:
         assert self.visits is not None

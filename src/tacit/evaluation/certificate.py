@@ -29,7 +29,8 @@ Then the agents are contracted one by one, the last first: what is left after ag
     X(a_1 … a_{j-1}) = Σ_a μ_j(a)·X(a_1 … a_{j-1}, a),  and agent j itself gets  q_j(a) += μ_1⋯μ_{j-1}·X_j(…, a).
 
 So a visit costs about one multiplication for each agent and joint action, and joint actions in which two agents play
-with probability 0 cost none.
+with probability 0 cost none. Averages over a stage need less: v and q are linear in the joint distribution μ_1⋯μ_N, so
+its sum over the visits since the payoffs changed is enough, and payoffs are multiplied with it when they change again.
 
 Deviations: where no average has taken effect yet, the policy is uniform to the end of the episode, and V and V† are
 the values of that instead of the bounds 0 and H − h + 1.
@@ -133,7 +134,7 @@ class Payoffs(NamedTuple):
     version: IntArray  # [C]  changes of the next step's values when the table was computed
     changes: IntArray  # [H+1]  of the values of each step, from 1 on
     left: FloatArray  # [joint actions without the last agent's, 2·N]  where agents are many
-    prob: FloatArray  # [1 + A_1 + A_1·A_2 + …]  of the first agents' joint actions, likewise
+    prob: FloatArray  # [1 + A_1 + A_1·A_2 + …]  of the first agents' joint actions
 
 
 def payoffs(game: ExactGame) -> Payoffs:
@@ -161,25 +162,39 @@ class Certificate(NamedTuple):
 
     V: FloatArray  # [H+1, S, N]  value of the policy
     best: FloatArray  # [H+1, S, N]  V†
-    cells: Any  # [H, S, N]  v: running average of the value; q: of the deviations'; q_sum: over all that took effect
+    cells: Any  # [H, S, N]  v: running average of the value; q: of the deviations'; where `joint` waits, their sums
     first: Any  # [S, N]  q: in force at the first step; q_sum: Σ_k q^k, v_sum: Σ_k V^k, up to `since`
     since: IntArray  # [S]  episode from which what is in force counts
     clock: IntArray  # [1]  episodes that have begun
     times: Schedule  # which visits are kept
     mu: FloatArray  # [N, A]  scratch: the distributions
+    reads: tuple[int, ...]  # one entry for an own look at the distributions; () where the record has written them to mu
     gain: FloatArray  # [N, A]  scratch: the deviations' values
     value: FloatArray  # [N]  scratch: the values
     payoffs: Payoffs  # of joint actions, where the game has tables
+    joint: FloatArray  # [C, joint actions]  Σ μ_1⋯μ_N since the payoffs changed; [0] where every visit is contracted
 
 
-def certificate(game: ExactGame, kind: str, *, times: Schedule | None = None) -> Certificate:
-    """Make the certificate before learning, for the visits of a schedule or for all."""
+def certificate(
+    game: ExactGame,
+    kind: str,
+    *,
+    averaging: str = "rate",
+    times: Schedule | None = None,
+    mu: FloatArray | None = None,
+) -> Certificate:
+    """Make the certificate before learning, for the visits of a schedule or for all.
+
+    With averaging "stage" the averages must be means of stages, which cost less; "rate" takes any. A record that looks
+    at the same visits just before shares its scratch array `mu` [N, A].
+    """
     N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
     B = A if kind == "ce" else 1
     shape = (capacity(A) if kind == "ce" else 1, capacity(A))
-    sums = [("q", "f8", shape), ("q_sum", "f8", shape)]
-    cells = records((H, S, N), [("v", "f8"), *sums], "the certificate")
-    first = records((S, N), [("v_sum", "f8"), *sums], "the certificate")
+    cells = records((H, S, N), [("v", "f8"), ("q", "f8", shape)], "the certificate")
+    first = records((S, N), [("v_sum", "f8"), ("q", "f8", shape), ("q_sum", "f8", shape)], "the certificate")
+    scratch = payoffs(game)
+    waits = averaging == "stage" and len(scratch.table) == H * S and scratch.table.size > 0
     V, best, first["q"][:, :, :B, :A] = _uniform_values(game, B)
     return Certificate(
         V=V,
@@ -189,10 +204,12 @@ def certificate(game: ExactGame, kind: str, *, times: Schedule | None = None) ->
         since=np.zeros(S, dtype=np.int64),
         clock=np.zeros(1, dtype=np.int64),
         times=_every_visit() if times is None else times,
-        mu=np.zeros((N, A)),
+        mu=np.zeros((N, A)) if mu is None else mu,
+        reads=(0,) if mu is None else (),
         gain=np.zeros((N, A)),
         value=np.zeros(N),
-        payoffs=payoffs(game),
+        payoffs=scratch,
+        joint=np.zeros((H * S, game.joint_actions)) if waits else np.zeros(0),
     )
 
 
@@ -225,21 +242,19 @@ def observe(cert, learner, game, seats, h, s):
     if cert.times.most == 0:
         keep = True
         alpha, publish = generics.averaging(learner, h, s)
-        visits = 1.0 / alpha
+        last = alpha
     else:
         keep = is_kept(cert.times, c)
         alpha = 1.0 / (cert.times.kept[c] + 1.0)
         publish, kept = pass_by(cert.times, c, keep)
-        visits = float(kept)
+        last = 1.0 / max(kept, 1)
     if keep:
+        read_policies(cert.reads, learner, seats, h, s, cert.mu)
         for i in range(len(seats)):
-            generics.policy(learner, i, h, s, cert.mu[i])
             round_to_stored(cert.mu[i], min(game.actions[i], cert.first[0, 0].q.shape[1]))
-        generics.induced_payoffs(game, cert, seats, h, s)
-        for i in range(len(seats)):
-            cell = cert.cells[plain(h), plain(s), i]
-            add_visit(cell, cert.value[i], cert.gain[i], cert.mu[i], game.actions[i], alpha)
+        add(cert.joint, cert, game, seats, h, s, alpha)
     if publish:
+        complete(cert.joint, cert, game, seats, h, s, last)
         cert.payoffs.changes[plain(h)] += 1
         lasted = 0
         if h == 0:
@@ -250,7 +265,120 @@ def observe(cert, learner, game, seats, h, s):
             if h == 0:
                 count_first(cert.first[plain(s), i], cell, cert.V[0, plain(s), i], n, lasted)
             cert.V[plain(h), plain(s), i] = cell.v
-            cert.best[plain(h), plain(s), i] = take_effect(cell, n, visits)
+            cert.best[plain(h), plain(s), i] = best_deviation(cell, n)
+
+
+def _read(reads, learner, seats, h, s, mu):
+    """Write all agents' distributions into mu [N, A]."""
+    for i in range(len(seats)):
+        generics.policy(learner, i, h, s, mu[i])
+
+
+def _trust(reads, learner, seats, h, s, mu):
+    """Do nothing: the record has written them."""
+
+
+def _add_now(joint, cert, game, seats, h, s, alpha):
+    """Average the payoffs of a visit into each agent's v and q."""
+    generics.induced_payoffs(game, cert, seats, h, s)
+    for i in range(len(seats)):
+        cell = cert.cells[plain(h), plain(s), i]
+        add_visit(cell, cert.value[i], cert.gain[i], cert.mu[i], game.actions[i], alpha)
+
+
+def _add_later(joint, cert, game, seats, h, s, alpha):
+    """Add the joint distribution of a visit to those that wait for the payoffs to change."""
+    N, c = len(seats), h * game.states + s
+    if alpha == 1.0:  # the first visit of a stage
+        for i in range(N):
+            clear(cert.cells[plain(h), plain(s), i], game.actions[i])
+    if is_stale(cert.payoffs, h, c):
+        multiply(seats, joint[plain(c)], cert.payoffs.table[plain(c)], cert.cells[plain(h), plain(s)], game)
+        fill_table(cert, game, seats, h, s, cert.payoffs.table[plain(c)])
+    add_distribution(seats, joint[plain(c)], cert, game)
+
+
+def _add_few(seats, row, cert, game):
+    """Walk over the joint actions as over a tree, whose depth the compiler knows."""
+    most = cert.first[0, 0].q.shape[1]
+    add_products(seats, row, cert.mu, game.actions, most, game.strides, 0, 1.0)
+
+
+def _add_many(seats, row, cert, game):
+    """Go through the joint actions of all agents but the last, and those of the last."""
+    last = len(seats) - 1
+    begin, count = spread_probs(cert, game, len(seats))
+    for before in range(count):
+        prob = cert.payoffs.prob[plain(begin + before)]
+        for a in range(game.actions[last]):
+            row[plain(before * game.actions[last] + a)] += prob * cert.mu[last, a]
+
+
+def _add_product(left, joint, mu, actions, most, strides, row, prob):
+    """Add the probability of a joint action."""
+    joint[plain(row)] += prob
+
+
+def _add_products(left, joint, mu, actions, most, strides, row, prob):
+    """Add the probabilities of all joint actions in which the agents before `left` play what leads to `row`."""
+    j = len(actions) - len(left)
+    stride = 1 if len(left) == 1 else strides[j]
+    for a in range(min(actions[j], most)):
+        add_products(left[1:], joint, mu, actions, most, strides, row + a * stride, prob * mu[j, a])
+
+
+def _complete_now(joint, cert, game, seats, h, s, last):
+    """Do nothing: v and q are averages already."""
+
+
+def _complete_later(joint, cert, game, seats, h, s, last):
+    """Make v and q the means of a stage, whose last visit has the weight `last`."""
+    c = h * game.states + s
+    multiply(seats, joint[plain(c)], cert.payoffs.table[plain(c)], cert.cells[plain(h), plain(s)], game)
+    for i in range(len(seats)):
+        scale(cert.cells[plain(h), plain(s), i], game.actions[i], last)
+
+
+@generics.jitable
+def multiply(seats, joint, table, cells, game):
+    """Add Σ_a joint(a)·payoffs(a) to all agents' v and q, and set `joint` to 0."""
+    N = len(seats)
+    for i in range(N):
+        cell, n, stride = cells[i], game.actions[i], game.strides[i]
+        recommends = cell.q.shape[0] > 1
+        for j in range(game.joint_actions // n):
+            first = j // stride * n * stride + j % stride  # where agent i plays 0 and the others as in j
+            total = 0.0
+            for b in range(n):
+                prob = joint[plain(first + b * stride)]
+                total += prob
+                cell.v += prob * table[plain(first + b * stride), i]
+                if recommends and prob > 0.0:
+                    for a in range(n):
+                        cell.q[b, a] += prob * table[plain(first + a * stride), N + i]
+            if not recommends:
+                for a in range(n):
+                    cell.q[0, a] += total * table[plain(first + a * stride), N + i]
+    for j in range(game.joint_actions):
+        joint[plain(j)] = 0.0
+
+
+@generics.jitable
+def clear(cell, n):
+    """Set v and q to 0."""
+    cell.v = 0.0
+    for b in range(n if cell.q.shape[0] > 1 else 1):
+        for a in range(n):
+            cell.q[b, a] = 0.0
+
+
+@generics.jitable
+def scale(cell, n, factor):
+    """Multiply v and q by a factor."""
+    cell.v *= factor
+    for b in range(n if cell.q.shape[0] > 1 else 1):
+        for a in range(n):
+            cell.q[b, a] *= factor
 
 
 @generics.jitable
@@ -279,16 +407,14 @@ def count_first(first, cell, value, n, lasted):
 
 
 @generics.jitable
-def take_effect(cell, n, visits):
-    """Add up the averages q that come into force now, and return V†."""
+def best_deviation(cell, n):
+    """Return V† of the averages q that come into force now."""
     total = 0.0
     n = min(n, cell.q.shape[1])
     for b in range(n if cell.q.shape[0] > 1 else 1):
         top = cell.q[b, 0]
         for a in range(n):
-            x = cell.q[b, a]
-            top = max(top, x)
-            cell.q_sum[b, a] += visits * x
+            top = max(top, cell.q[b, a])
         total += top
     return total
 
@@ -401,15 +527,7 @@ def _contract_many(seats, table, scratch, cert, game):
     for i in range(N):
         for a in range(game.actions[i]):
             cert.gain[i, a] = 0.0
-    scratch.prob[0] = 1.0
-    begin, count = 0, 1  # of the level: joint actions of the agents before the one that is contracted
-    for j in range(N - 1):
-        for before in range(count):
-            for a in range(game.actions[j]):
-                below = begin + count + before * game.actions[j] + a
-                scratch.prob[plain(below)] = scratch.prob[plain(begin + before)] * cert.mu[j, a]
-        begin += count
-        count *= game.actions[j]
+    begin, count = spread_probs(cert, game, N)
     contract_agent(table, scratch, cert, game, N, N - 1, begin, count)
     for back in range(1, N):
         j = N - 1 - back
@@ -418,6 +536,24 @@ def _contract_many(seats, table, scratch, cert, game):
         contract_agent(scratch.left, scratch, cert, game, N, j, begin, count)
     for i in range(N):
         cert.value[i] = scratch.left[0, i]
+
+
+@generics.jitable
+def spread_probs(cert, game, N):
+    """Write the probabilities of joint actions of the first 0, 1, …, N − 1 agents; return where the last level begins.
+
+    Also return how many there are in it.
+    """
+    prob = cert.payoffs.prob
+    prob[0] = 1.0
+    begin, count = 0, 1
+    for j in range(N - 1):
+        for before in range(count):
+            for a in range(game.actions[j]):
+                prob[plain(begin + count + before * game.actions[j] + a)] = prob[plain(begin + before)] * cert.mu[j, a]
+        begin += count
+        count *= game.actions[j]
+    return begin, count
 
 
 @generics.jitable
@@ -453,6 +589,14 @@ def _few(seats: Any) -> bool:
     return isinstance(seats, tuple | types.BaseTuple)
 
 
+read_policies = _dispatch(lambda reads: _read if len(reads) else _trust)
+#: Add a visit with its weight: `joint` says whether payoffs are multiplied now or when they change.
+add = _dispatch(lambda joint: _add_later if joint.ndim == 2 else _add_now)
+#: Add the joint distribution μ_1⋯μ_N to a row of `joint`.
+add_distribution = _dispatch(lambda seats: _add_few if _few(seats) else _add_many)
+add_products = _dispatch(lambda left: _add_products if len(left) else _add_product)
+#: Make v and q the averages that take effect.
+complete = _dispatch(lambda joint: _complete_later if joint.ndim == 2 else _complete_now)
 #: Compute the payoffs of all joint actions of (h, s) from the values of the next step [S, N].
 fill = _dispatch(lambda seats: _fill_few if _few(seats) else _fill_many)
 #: Write `cert.value` [N] and `cert.gain` [N, A] from the payoffs of all joint actions.
@@ -467,14 +611,24 @@ def tabular_payoffs(game, cert, seats, h, s):
     scratch, c = cert.payoffs, h * game.states + s
     stored = len(scratch.table) > 1
     table = scratch.table[plain(c if stored else 0)]
-    stale = True
-    if stored:
-        changes = scratch.changes[plain(h + 1)]
-        stale = scratch.version[plain(c)] != changes
-        scratch.version[plain(c)] = changes
-    if stale:
-        fill(seats, table, scratch.rewards, game, h, s, cert.V[plain(h + 1)], cert.best[plain(h + 1)])
+    if not stored or is_stale(scratch, h, c):
+        fill_table(cert, game, seats, h, s, table)
     contract(seats, table, scratch, cert, game)
+
+
+@generics.jitable
+def is_stale(payoffs, h, c):
+    """Return whether values of the next step have changed since the payoffs of cell c were computed."""
+    changes = payoffs.changes[plain(h + 1)]
+    stale = payoffs.version[plain(c)] != changes
+    payoffs.version[plain(c)] = changes
+    return stale
+
+
+@generics.jitable
+def fill_table(cert, game, seats, h, s, table):
+    """Compute the payoffs of all joint actions of (h, s)."""
+    fill(seats, table, cert.payoffs.rewards, game, h, s, cert.V[plain(h + 1)], cert.best[plain(h + 1)])
 
 
 @generics.induced_payoffs.implement(CountTables)
@@ -511,7 +665,7 @@ def bound(game: ExactGame, cert: Certificate) -> Bound:
     lasting = (episodes - cert.since)[:, None]
     value = (cert.first["v_sum"] + lasting * cert.V[0]) / episodes  # [S, N]
     q = (cert.first["q_sum"] + lasting[..., None, None] * cert.first["q"]) / episodes  # [S, N, B, A]
-    return _read(game, cert, value, q)
+    return _bound(game, cert, value, q)
 
 
 def recent(game: ExactGame, cert: Certificate) -> Bound:
@@ -520,10 +674,10 @@ def recent(game: ExactGame, cert: Certificate) -> Bound:
     π̄ draws the episode k with which it begins evenly from all K; any other distribution gives a policy too, with the
     same sums over it. Here k is K + 1 for certain: the deviator knows it, and for H = 1 the bound is exact as well.
     """
-    return _read(game, cert, cert.V[0], cert.first["q"])
+    return _bound(game, cert, cert.V[0], cert.first["q"])
 
 
-def _read(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray) -> Bound:
+def _bound(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray) -> Bound:
     """Return the bound from the values [S, N] and the deviations' values [S, N, B, A] at the first step."""
     A = max(game.actions)
     B = A if q.shape[2] > 1 else 1

@@ -148,18 +148,22 @@ class Visits(Sealed):
     @cached_property
     def keys(self) -> IntArray:
         """cell·K + episode of each visit, ascending: [V]."""
-        assert self.visited is not None
-        states = np.ascontiguousarray(self.visited.T, dtype=np.min_scalar_type(self.states - 1))
-        keys: IntArray = np.argsort(states, axis=1, kind="stable").ravel()  # small numbers are sorted by counting
+        keys: IntArray = np.argsort(self._states, axis=1, kind="stable").ravel()  # small numbers are sorted by counting
         keys += np.repeat(np.arange(self.horizon * self.states) * self.episodes, np.diff(self.edges))
         return keys
+
+    @cached_property
+    def _states(self) -> npt.NDArray[Any]:
+        """The states of all visits, step by step in memory: [H, K]."""
+        assert self.visited is not None
+        return np.ascontiguousarray(self.visited.T, dtype=np.min_scalar_type(self.states - 1))
 
     @cached_property
     def edges(self) -> IntArray:
         """Where the visits of each cell begin in `keys`, and where the last ones end: [H·S + 1]."""
         if self.visited is None:
             return np.searchsorted(self.keys, np.arange(self.horizon * self.states + 1) * self.episodes)
-        visits = np.concatenate([np.bincount(states, minlength=self.states) for states in self.visited.T])
+        visits = np.concatenate([np.bincount(states, minlength=self.states) for states in self._states])
         return np.concatenate([[0], np.cumsum(visits)])
 
     @cached_property

@@ -156,8 +156,10 @@ def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
     """Return what watches the loop: record and, where there are tables, certificate; nothing for other outputs."""
     if spec.info.returns != "certified":
         return Nothing(), Nothing()
-    exact = as_exact(game)
-    return Nothing() if exact is None else certificate(exact, spec.info.learns), record(game, episodes)
+    exact, visits = as_exact(game), record(game, episodes)
+    if exact is None:
+        return Nothing(), visits
+    return certificate(exact, spec.info.learns, averaging=spec.info.averaging, mu=visits.mu), visits
 
 
 def make_engine(spec: Learner, game: Game, episodes: int) -> FusedEngine:
