@@ -7,6 +7,7 @@ import re
 import unicodedata
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,3 +52,8 @@ def test_fractions_are_shown_where_numbers_are_such():
         0.5, 0.3125, 3.0, 0.33333, 2**0.5, 1 / 3 + 1e-12
     ]  # fmt: skip
     assert str(Table("", ["p"], [[exact(1 / 3)], [0.5]])) == "  p\n1/3\n0.5"
+
+
+def test_a_table_in_a_notebook_is_text_and_not_shown_twice(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert "yield" in str(Table("", ["action"], [["yield"]]))

@@ -55,7 +55,8 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
     options.describe(
         parser,
         "Draw reward and gap over episodes: a row for each game, a line for each learner (the mean over "
-        "seeds), and a band around it. Each kind of gap (nash, cce, ce) has an axis of its own; a bound is dashed.",
+        "seeds), and a band around it. Each kind of gap has an axis; nash gaps, which are of product policies, share "
+        "that of cce gaps. A bound is dashed.",
         "example:\n  tacit run experiment.toml --out results/first\n  tacit plot results/first --out first.svg",
     )
     options.add_runs(parser)

@@ -57,7 +57,7 @@ class Table:
 
         text = io.StringIO()
         table = self._drawn(None)
-        Console(file=text, width=_WIDE, color_system=None).print(table, end="")
+        Console(file=text, width=_WIDE, color_system=None, force_jupyter=False).print(table, end="")
         lines = [printable(self.title)] if self.title else []
         return "\n".join([*lines, *(line.rstrip() for line in text.getvalue().splitlines())])
 

@@ -656,9 +656,9 @@ class Results:
         Parameters
         ----------
         ax : array of matplotlib axes, optional
-            A row for each game, in it one for rewards and one for each kind of gap (nash, cce, ce), in the order in
-            which the learners have them; new ones of pyplot if not given. Exact gaps and bounds of one kind share an
-            axis; bounds are dashed, estimates dotted.
+            A row for each game, in it one for rewards and one for each kind of gap, in the order in which the learners
+            have them; new ones of pyplot if not given. Nash gaps, which are of product policies, are drawn with cce
+            gaps. Exact gaps and bounds share an axis; bounds are dashed, estimates dotted.
         size, figsize : (float, float), optional
             Width and height in inches.
         style : {"screen", "paper"}
