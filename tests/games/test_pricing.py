@@ -9,6 +9,7 @@ import pytest
 from scipy import optimize
 
 import tacit
+from tacit.games.pricing import PricingGame
 
 
 def logit_profit(prices, costs, qualities, outside, mu):
@@ -145,3 +146,27 @@ def test_show_has_the_market():
     assert "0.3375" in text
     assert len(text.splitlines()) < 30
     assert tacit.make("pricing", prices=3).show().data["market"][0]["firm"] == 0
+
+
+def test_a_game_made_by_hand_is_checked_too():
+    market = tacit.make("pricing", prices=3).market
+    for args, why in (
+        ((None, "simultaneous", 1, None, 0.9), "market must be a Market"),
+        ((market, "turns", 1, None, 0.9), "no timing 'turns'"),
+        ((market, "simultaneous", 5, None, 0.9), "memory is 5"),
+        ((market, "simultaneous", 1, [9, 9], 0.9), "start is 9"),
+        ((market, "simultaneous", 1, None, 1.0), "below 1"),
+        ((tacit.make("pricing", prices=3, firms=3).market, "sequential", 1, None, 0.9), "two firms"),
+    ):
+        with pytest.raises(tacit.TacitError, match=why):
+            PricingGame(*args)
+    game = PricingGame(market, "simultaneous", 1, [1, 2], 0.9)
+    assert game.initial.argmax() == 5
+    for call in (lambda: market.profits([1.0]), lambda: market.surplus("x"), lambda: market.profit_gain([1.0])):
+        with pytest.raises(tacit.TacitError):
+            call()
+    for states, actions in (([0], [[9, 9]]), ([9], [[0, 0]]), ([0], [0, 0])):
+        with pytest.raises(tacit.TacitError):
+            game.charged(states, actions)
+    with pytest.raises(tacit.TacitError, match="competition and cartel have the same price"):
+        tacit.make("pricing", costs=[1.0, 100.0])

@@ -1,4 +1,4 @@
-"""Where pure policies lead, period by period: the cycle that play ends in, deviations from it, and what they gain.
+"""Where pure policies lead, period by period, and what deviations from the path gain.
 
 Of stationary pure policies in a discounted game whose next states are certain. What is looked at in repeated games:
 

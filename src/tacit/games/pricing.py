@@ -1,4 +1,4 @@
-"""Oligopolies that meet again and again: logit demand, homogeneous goods or quantities, with a memory of one period.
+"""Oligopolies that meet again and again, with logit demand or one good.
 
 The state is what all firms chose in the last period; profits are discounted. With logit demand [Calvano, Calzolari,
 Denicolò, Pastorello 2020], firm i sells the share q_i of the market at a price p_i:
@@ -85,7 +85,7 @@ class Market:
 
     def profits(self, choices: FloatArray) -> FloatArray:
         """Return the firms' profits [..., N] where they choose prices or quantities [..., N]."""
-        choices = np.asarray(choices, dtype=float)
+        choices = self._take("choices", choices)
         if self.demand == "cournot":
             price = np.maximum(self.qualities - choices.sum(axis=-1, keepdims=True), 0.0)
             paid: FloatArray = (price - self.costs) * choices
@@ -96,7 +96,7 @@ class Market:
 
     def surplus(self, choices: FloatArray) -> FloatArray:
         """Return the consumer surplus [...] of a period where firms choose prices or quantities [..., N]."""
-        choices = np.asarray(choices, dtype=float)
+        choices = self._take("choices", choices)
         if self.demand == "logit":
             utility = self._utility(choices)
             top = utility.max(axis=-1, keepdims=True)
@@ -109,7 +109,14 @@ class Market:
     def profit_gain(self, profits: FloatArray) -> float:
         """Return (π − π_N)/(π_M − π_N) of mean profits [..., N]: 0 for competition, 1 for a cartel."""
         nash = self.nash_profits.mean()
-        return float((np.mean(profits) - nash) / (self.monopoly_profits.mean() - nash))
+        return float((self._take("profits", profits).mean() - nash) / (self.monopoly_profits.mean() - nash))
+
+    def _take(self, name: str, value: FloatArray) -> FloatArray:
+        """Return a number for each firm, once or again and again."""
+        numbers = check.array(name, value)
+        if numbers.shape[-1:] != self.costs.shape:
+            raise TacitError(f"{name} must have one entry for each of {len(self.costs)} firms; got {brief(value)}")
+        return numbers
 
     def _utility(self, prices: FloatArray) -> FloatArray:
         outside = np.full((*prices.shape[:-1], 1), self.outside)
@@ -169,6 +176,7 @@ class PricingGame(TabularGame):
     """
 
     def __init__(self, market: Market, timing: str, memory: int, start: Sequence[int] | None, discount: float) -> None:
+        start = _check_play(market, timing, memory, start, discount)
         tables = _tabulate_turns(market) if timing == "sequential" else _tabulate(market, memory)
         successors, rewards, places = tables
         digits = next(
@@ -208,9 +216,13 @@ class PricingGame(TabularGame):
         >>> tacit.make("pricing", prices=3).charged([0], [[0, 2]]).round(3).tolist()
         [[1.428, 1.97]]
         """
-        chosen = np.array(actions)
+        chosen, met = check.array("actions", actions).astype(int), check.array("states", states).astype(int)
+        if chosen.shape != (*met.shape, self.agents) or met.ndim != 1:
+            raise TacitError(f"actions must be one for each state and firm; got {brief(actions)} for {brief(states)}")
+        if np.any((chosen < 0) | (chosen >= self.actions[0])) or np.any((met < 0) | (met >= self.states)):
+            raise TacitError(f"states and actions must be of the game; got {brief(states)} and {brief(actions)}")
         if self.timing == "sequential":  # who does not move keeps its price
-            for t, s in enumerate(states):
+            for t, s in enumerate(met):
                 ((i, price),) = self._places[s]
                 chosen[t, i] = price
         return self.market.grid[range(self.agents), chosen]
@@ -297,25 +309,16 @@ def Pricing(
     check_axes(firms)
     m = check.integer("prices", prices, least=2, most=MOST_CHOICES)
     check.choice("demand", demand, ["logit", "bertrand", "cournot"])
-    check.choice("timing", timing, ["simultaneous", "sequential"])
-    check.integer("memory", memory, least=0, most=1)
-    check_length(None, discount)
-    if timing == "sequential" and (firms != 2 or demand == "cournot" or memory == 0 or start is not None):
-        raise TacitError("timing='sequential' is for two firms that choose prices, with memory=1 and no start")
-    _require_tables(firms, m, memory, timing)
     c, a = _each("costs", costs, firms), _each("qualities", qualities, firms)
     if demand != "logit" and (len({*c}) > 1 or len({*a}) > 1):
         raise TacitError(f"costs and qualities must be the same for all firms with demand={demand!r}")
     if demand != "logit" and a[0] <= c[0]:
         raise TacitError(f"qualities must be above costs with demand={demand!r}; got {a[0]:g} and {c[0]:g}")
     place = (check.real("outside", outside), check.positive("mu", mu))
-    market = Market(demand, c, a, *place, lock(np.zeros((firms, 0))), c, c)
+    market = Market(demand, c, a, *place, lock(np.zeros((firms, m))), c, c)
+    _check_play(market, timing, memory, start, discount)
     nash, monopoly = (lock(choices) for choices in market._solve())
     grid = _grid(market, nash, monopoly, m, check.real("margin", margin, least=0), limits)
-    if start is not None:
-        of = "numbers of prices, one for each firm"
-        start = [check.integer("start", k, least=0, most=m - 1) for k in check.list_of("start", start, of, count=firms)]
-        start = start if memory else None
     return PricingGame(replace(market, grid=grid, nash=nash, monopoly=monopoly), timing, memory, start, discount)
 
 
@@ -327,11 +330,24 @@ def _each(name: str, value: Any, firms: int) -> FloatArray:
     return lock(np.array([check.real(f"{name}[{i}]", x) for i, x in enumerate(numbers)]))
 
 
-def _require_tables(firms: int, m: int, memory_: int, timing: str) -> None:
-    """Refuse tables that memory does not hold, before any of them is made."""
+def _check_play(market: Market, timing: str, memory_: int, start: Any, discount: float) -> list[int] | None:
+    """Check how a market is played, and that memory holds its tables; return the first state, if there is one."""
+    if not isinstance(market, Market):
+        raise TacitError(f"market must be a Market, as of tacit.make('pricing'); got {brief(market)}")
+    firms, m = market.grid.shape
+    check.choice("timing", timing, ["simultaneous", "sequential"])
+    check.integer("memory", memory_, least=0, most=1)
+    check_length(None, discount)
+    if timing == "sequential" and (firms != 2 or market.demand == "cournot" or memory_ == 0 or start is not None):
+        raise TacitError("timing='sequential' is for two firms that choose prices, with memory=1 and no start")
     states = 2 * m if timing == "sequential" else m**firms if memory_ else 1
     entries = states * m**firms
     memory.require(entries * (16 * firms + 64), f"the tables of {firms} firms with {m} prices")
+    if start is None:
+        return None
+    listed = check.list_of("start", start, "numbers of prices, one for each firm", count=firms)
+    chosen = [check.integer("start", k, least=0, most=m - 1) for k in listed]
+    return chosen if memory_ else None
 
 
 def _grid(
@@ -350,7 +366,8 @@ def _grid(
         what = "quantities must not be negative" if market.demand == "cournot" else "prices must not be below cost"
         raise TacitError(f"{what}; the lowest of each firm would be {brief(low.round(4).tolist())}")
     if (high <= low).any():
-        raise TacitError(f"limits must differ; got {brief(limits)}")
+        why = "competition and cartel have the same price; give limits" if limits is None else "limits must differ"
+        raise TacitError(f"{why}; got {brief(low.round(4).tolist())} to {brief(high.round(4).tolist())}")
     return lock(np.linspace(low, high, m, axis=1))
 
 

@@ -1,4 +1,4 @@
-"""Counts of joint actions, whether steps differ, and planning on the counts for all agents at once.
+"""Counts of joint actions, and planning on them for all agents at once.
 
 A record of a state counts so many joint actions, each with so many next states: never a table of S² numbers. Of too
 many next states the one of least weight is forgotten. A joint action is numbered with the last agent fastest.

@@ -1,4 +1,4 @@
-"""Each agent models the world as if it were alone, plans, and plays a smooth best response.
+"""Each agent models the world as if alone, plans, and plays a smooth best response.
 
 An agent counts how often its own action a in state s led to s', and what it was paid: one model for all steps. A step
 of episode k has the weight w = k², so that what others did long ago counts for little, and importance weights 1/(p·A),

@@ -1,4 +1,4 @@
-"""All agents share one model of the joint actions while they learn, and plan on it together.
+"""All agents share one model of the joint actions, and plan on it together.
 
 Rewards and next states are counted for every state and joint action a. After every batch of episodes (5 % of those
 played, and as many as take as long to play as a plan) all agents plan on the counts in a sweep backwards over the steps
