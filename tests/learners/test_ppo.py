@@ -137,7 +137,7 @@ def test_the_loss_and_its_gradient_are_those_of_a_transcription():
     batch = {"x": x, "allowed": allowed, "actions": actions, "log_prob": old, "counts": np.repeat([1.0, 0.0], [9, 3])}
     batch |= {"advantages": rng.normal(size=12), "returns": rng.normal(size=12)}
     with jax.enable_x64(True):
-        value, gradient = jax.value_and_grad(kernels(learner, heads).loss)(weights, batch)
+        value, gradient = jax.jit(jax.value_and_grad(kernels(learner, heads).loss))(weights, batch)
     assert value == pytest.approx(numpy_loss(weights, batch, learner, heads), abs=1e-7)
     for part in ("actor", "critic"):
         for k in range(3):
@@ -323,6 +323,46 @@ def test_agents_learn_from_their_own_play_alone():
     for (weights, _), (same, _) in zip(first[0].layers, second[0].layers, strict=True):
         np.testing.assert_array_equal(weights, same)
     assert (first[1].layers[0][0] != second[1].layers[0][0]).any()
+
+
+@needs_jax
+@pytest.mark.filterwarnings("ignore:the agents saw different")
+def test_the_unit_of_rewards_does_not_matter():
+    """A power of two leaves every digit as it is."""
+
+    class Dear(Sides):
+        reward_range = (0.0, 2.0**20)
+
+        def step(self, actions: list[int]) -> Any:
+            shown, paid, over = super().step(actions)
+            return shown, [2.0**20 * one for one in paid], over
+
+    cheap, dear = (tacit.learn(env(), "ppo", episodes=100, **QUICK).policy.networks for env in (Sides, Dear))
+    for one, other in zip(cheap, dear, strict=True):
+        for (weights, bias), (same, also) in zip(one.layers, other.layers, strict=True):
+            np.testing.assert_array_equal(weights, same)
+            np.testing.assert_array_equal(bias, also)
+    assert np.abs(cheap[0].layers[0][1]).max() > 0  # biases begin at 0
+
+
+@needs_jax
+@pytest.mark.filterwarnings("ignore:the agents saw different")
+def test_nothing_to_tell_apart_leaves_numbers_finite():
+    """Constant observations and rewards, and an agent with one action."""
+
+    class Flat(Sides):
+        actions = (2, 1)
+        horizon = 2
+
+        def _show(self) -> list[Any]:
+            return [np.ones(2)] * 2
+
+        def step(self, actions: list[int]) -> Any:
+            return self._show(), [1.0, 1.0], [False, True]
+
+    policy = tacit.learn(Flat(), "ppo", episodes=50, **QUICK).policy
+    assert all(np.isfinite(array).all() for one in policy.networks for layer in one.layers for array in layer)
+    assert policy.part(1).distribution(0, np.ones(2)).tolist() == [1.0]
 
 
 @needs_jax
