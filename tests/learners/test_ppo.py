@@ -215,6 +215,7 @@ def test_it_learns_from_observations(share: bool, tmp_path: Path):
     stored = tacit.policies.load(tmp_path / "policy.json")
     np.testing.assert_array_equal(tacit.evaluate(env, stored, episodes=300).values, values)
     assert "acts on observations" in str(run)
+    assert run.returns["policy"][0] > run.returns["random"][0]
 
 
 @needs_jax

@@ -258,7 +258,8 @@ def find_causes(run: Run, training: Training, returns: Mapping[str, tuple[float,
         causes.append("each step has a table of its own; steps='shared' learns from all steps of a state together")
     if float(np.mean(run.reward)) > returns["policy"][2]:
         causes.append("the returned policy plays worse than training did; try another of run.candidates")
-    return causes or ["play more episodes, or try 'q-independent' or 'pg-adaptive' with steps='shared'"]
+    tables = "" if getattr(run.last, "sees", False) else ", or try 'q-independent' or 'pg-adaptive' with steps='shared'"
+    return causes or [f"play more episodes{tables}"]
 
 
 def suggest_bins(training: Training, run: Run) -> str:

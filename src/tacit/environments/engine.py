@@ -538,8 +538,9 @@ def learn_in_environment(
             if checkpoint is not None and not exceeded.stored:
                 checkpoint.discard()
     if engine.observing:
-        return _return_objects(run, engine)
-    if options.certify is False or run.ended == "memory":
+        run = _return_objects(run, engine)
+    measurable = not engine.observing or isinstance(run.last, NetworkPolicy)
+    if options.certify is False or run.ended == "memory" or not measurable:
         return run
     training = engine.summarize()
     del engine, output  # what was learned takes more memory than the policy
