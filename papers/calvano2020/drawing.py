@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 
 from judging import DISCOUNT, RESPONSE_DEVIATOR, RESPONSE_RIVAL
-from tacit.figures import COLORS, save_figure, styled
+from reproduction import save_panels
+from tacit.figures import COLORS
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -19,14 +19,9 @@ NASH, MONOPOLY = 1.472927, 1.924981
 
 def draw_all(rows: Rows, numbers: dict[str, dict[str, Any]], out: Path) -> None:
     """Draw what there are sessions for."""
-    mpl.use("Agg")
-    from matplotlib.figure import Figure
 
     def draw(name: str, size: tuple[float, float], panels: int, paint: Any) -> None:
-        with styled():
-            figure = Figure(figsize=size, layout="constrained")
-            paint(*np.atleast_1d(figure.subplots(1, panels)))
-            save_figure(figure, out / f"{name}.png")
+        save_panels(out / f"{name}.png", size, panels, paint)
 
     sessions = rows["baseline"]
     draw("gap", (5.4, 3.8), 1, lambda ax: draw_gap(ax, sessions))

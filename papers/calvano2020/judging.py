@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from reproduction import Claim, table
 
 Rows = dict[str, list[dict[str, Any]]]
 Numbers = dict[str, dict[str, Any]]
@@ -81,26 +82,6 @@ KLEIN = {6: (0.108, 0.67), 12: (0.101, 0.20), 24: (0.104, 0.0)}
 
 #: A share or a profit gain that is only known to within this much says little.
 WEAK = 0.12
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What the paper says, where, its number and ours, the rule, and whether it holds."""
-
-    says: str
-    where: str
-    paper: str
-    ours: str
-    rule: str
-    holds: bool
-    weak: bool = False
-
-    @property
-    def verdict(self) -> str:
-        """Whether it holds; where a rule is wide for lack of sessions, that it is not contradicted."""
-        if not self.holds:
-            return "**does not hold**"
-        return "not contradicted" if self.weak else "holds"
 
 
 def in_a_line(name: str, one: dict[str, Any]) -> str:
@@ -242,12 +223,7 @@ def page(rows: Rows, numbers: Numbers) -> str:
         f"{others:,} of others. Of {len(claims)} rows {held} hold, {failed} do not, and for the "
         "rest the sessions are too few to contradict them. Rules allow for three standard errors.",
         "",
-        "| the paper says | where | paper | ours | rule | verdict |",
-        "|---|---|---|---|---|---|",
-    ]
-    for claim in claims:
-        lines.append(f"| {' | '.join([claim.says, claim.where, claim.paper, claim.ours, claim.rule, claim.verdict])} |")
-    lines += [
+        *table(claims),
         "",
         "## What the paper does not report",
         "",

@@ -19,6 +19,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).parent.parent))  # for what reproductions share
+
 import drawing
 import judging
 import tacit

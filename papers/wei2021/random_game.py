@@ -5,18 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 
 import tacit
+from reproduction import Claim, Note, Reproduction, log_times, save_panels
 from tacit.engine.exact import ExactEngine
+from tacit.figures import COLORS
 from tacit.learners import OGDA
 
 DISCOUNT, SEED = 0.95, 2
-POINTS = 60
 
 #: What is run: the authors' step and tacit's default, and what the authors' program leaves out by a switch.
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -74,83 +71,80 @@ def run_variant(setting: Setting, *, factor: float, optimistic: bool = True) -> 
     game, start = make_game(setting)
     eta = factor * 0.125 / np.sqrt(2.0 * setting.actions)
     engine = ExactEngine(game, OGDA(eta=eta, optimistic=optimistic, start=start), episodes=setting.iterations, seed=0)
-    times = np.unique(np.geomspace(1, setting.iterations, POINTS).astype(int))
     done, gaps = 0, []
-    for t in times:
-        engine.advance(int(t) - done)
-        done = int(t)
+    for t in log_times(setting.iterations):
+        engine.advance(t - done)
+        done = t
         gaps.append(float(duality_gaps(game, engine.iterate).max()))
-    return {"iterations": times.tolist(), "gaps": gaps}
+    return {"iterations": log_times(setting.iterations), "gaps": gaps}
 
 
-def judge(curves: dict[str, dict[str, list[float]]]) -> list[tuple[str, str, str, bool]]:
-    """Return claims: what is said, ours, the rule, and whether it holds."""
+def measure(setting: Setting, note: Note) -> dict[str, Any]:
+    """Run all variants; return their curves."""
+    curves = {}
+    for name, params in VARIANTS.items():
+        curves[name] = run_variant(setting, **params)
+        note(f"{name}: {curves[name]['gaps'][-1]:.3g}")
+    return curves
+
+
+def judge(curves: dict[str, Any]) -> list[Claim]:
+    """Return the claims."""
     slow, fast, plain = (np.array(curves[name]["gaps"]) for name in VARIANTS)
-    late = len(fast) // 2
+    late = fast[len(fast) // 2 :]
     return [
-        (
-            "the last iterate converges to the set of Nash equilibria (abstract), with the program's step",
-            f"largest duality gap {slow[0]:.3g} at first, {slow[-1]:.3g} at the end",
-            "falls to a tenth or less",
-            bool(slow[-1] <= 0.1 * slow[0]),
+        Claim(
+            "the last iterate converges to the set of Nash equilibria, with the program's step",
+            "abstract", "0", f"largest duality gap {slow[0]:.3g} at first, {slow[-1]:.3g} at the end",
+            "falls to a tenth or less", bool(slow[-1] <= 0.1 * slow[0]),
         ),
-        (
+        Claim(
             "our addition: the same with 8 times that step",
-            f"{fast[0]:.3g} at first, {fast[-1]:.3g} at the end",
-            "falls to a hundredth or less",
-            bool(fast[-1] <= 0.01 * fast[0]),
+            "", "0", f"{fast[0]:.3g} at first, {fast[-1]:.3g} at the end",
+            "falls to a hundredth or less", bool(fast[-1] <= 0.01 * fast[0]),
         ),
-        (
-            "convergence is finite-time: the gap of the last iterate goes on falling (abstract)",
-            f"least gap of the second half of the curve is {fast[late:].min():.3g}, the last {fast[-1]:.3g}",
-            "the last is at most twice the least",
-            bool(fast[-1] <= 2.0 * fast[late:].min()),
+        Claim(
+            "convergence is finite-time: the gap of the last iterate goes on falling",
+            "abstract", "", f"least gap of the second half of the curve is {late.min():.3g}, the last {fast[-1]:.3g}",
+            "the last is at most twice the least", bool(fast[-1] <= 2.0 * late.min()),
         ),
-        (
+        Claim(
             "our addition: without optimism, a switch of the program, the last iterate stays away",
-            f"without it {plain[-1]:.3g} at the end, with it {fast[-1]:.3g}",
-            "without it at least ten times as large",
-            bool(plain[-1] >= 10.0 * fast[-1]),
+            "", "", f"without it {plain[-1]:.3g} at the end, with it {fast[-1]:.3g}",
+            "without it at least ten times as large", bool(plain[-1] >= 10.0 * fast[-1]),
         ),
-    ]
+    ]  # fmt: skip
 
 
-def draw(curves: dict[str, dict[str, list[float]]], path: Path) -> None:
+def draw(curves: dict[str, Any], path: Path) -> None:
     """Draw the gap of the last iterate against iterations."""
-    figure, axes = plt.subplots(figsize=(5.0, 3.2), constrained_layout=True)
-    for (name, curve), colour in zip(curves.items(), ("#0072b2", "#009e73", "#d55e00"), strict=True):
-        axes.loglog(curve["iterations"], curve["gaps"], label=name, color=colour)
-    axes.set_xlabel("iterations")
-    axes.set_ylabel("duality gap of the last iterate,\nlargest over states")
-    axes.legend(frameon=False, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=160)
-    plt.close(figure)
+
+    def paint(ax: Any) -> None:
+        for (name, curve), color in zip(curves.items(), ("blue", "green", "red"), strict=True):
+            ax.loglog(curve["iterations"], curve["gaps"], label=name, color=COLORS[color])
+        ax.set_xlabel("iterations")
+        ax.set_ylabel("duality gap of the last iterate,\nlargest over states")
+        ax.legend(fontsize=8)
+
+    save_panels(path, (5.0, 3.2), 1, paint)
 
 
-def page(setting: Setting, claims: list[tuple[str, str, str, bool]]) -> str:
-    """Return the page of claims."""
-    held = sum(holds for *_, holds in claims)
-    rows = [
-        f"| {said} | {ours} | {rule} | {'holds' if holds else '**does not hold**'} |"
-        for said, ours, rule, holds in claims
-    ]
-    return "\n".join(
-        [
-            "# The claims of Wei et al. (2021)",
-            "",
-            f"Written by `papers/wei2021/reproduce.py`: a random zero-sum game of {setting.states} states, "
-            f"{setting.actions} × {setting.actions} actions, discount {DISCOUNT}, {setting.iterations:,} iterations "
-            f"with exact gradients. {held} of {len(claims)} rows hold. The gap is max_y V(x, y) − min_x V(x, y), "
-            "largest over states, by policy iteration; values are in [0, 20].",
-            "",
-            "| the source says | ours | rule | verdict |",
-            "|---|---|---|---|",
-            *rows,
-            "",
-            "The game, the first policies, the step 1/(8·√12) and the critic's rates are those of the authors' program "
-            "(github.com/bahh723/competitive-markov-game). It prints gaps and stores none, and the paper has no "
-            "experiment, so no number of theirs is compared. The paper's H of the critic is twice the program's.",
-            "",
-        ]
-    )
+REPRODUCTION = Reproduction(
+    folder=Path(__file__).parent,
+    authors="Wei et al. (2021)",
+    whole=WHOLE,
+    quick=QUICK,
+    measure=measure,
+    judge=judge,
+    draw=draw,
+    introduce=lambda setting: (
+        f"a random zero-sum game of {setting.states} states, {setting.actions} × {setting.actions} actions, discount "
+        f"{DISCOUNT}, {setting.iterations:,} iterations with exact gradients. Gaps are max_y V(x, y) − min_x V(x, y), "
+        "largest over states, by policy iteration; values are in [0, 20]."
+    ),
+    close=(
+        "The game, the first policies, the step 1/(8·√12) and the critic's rates are those of the authors' program "
+        "(github.com/bahh723/competitive-markov-game). It prints gaps and stores none, and the paper has no "
+        "experiment, so no number of theirs is compared. The paper's H of the critic is twice the program's."
+    ),
+)

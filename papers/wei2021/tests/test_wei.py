@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +24,10 @@ def test_the_duality_gap_is_what_best_responses_gain():
 def test_optimism_is_what_converges():
     curves = {name: random_game.run_variant(SMALL, **params) for name, params in random_game.VARIANTS.items()}
     claims = random_game.judge(curves)
-    assert [holds for *_, holds in claims][1:] == [True, True, True]
-    written = random_game.page(SMALL, claims)
+    assert [claim.holds for claim in claims][1:] == [True, True, True]
+    written = random_game.REPRODUCTION.page(SMALL, claims)
     assert "3 states, 2 × 2 actions" in written
-    assert written.count("holds |") == sum(holds for *_, holds in claims)
+    assert written.count("| holds |") == sum(claim.holds for claim in claims)
 
 
 def test_the_figure_is_drawn(tmp_path: Path):
@@ -41,3 +42,10 @@ def test_the_game_is_that_of_the_seed():
     np.testing.assert_allclose(np.asarray(game.rewards).sum(axis=0), 1.0)
     assert np.asarray(game.rewards)[1, 0, 0, 0, 0] == np.random.RandomState(2).rand()
     assert [table.shape for table in start.probs] == [(1, 20, 3)] * 2
+
+
+def test_the_page_is_that_of_the_stored_results():
+    folder = random_game.REPRODUCTION.folder
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    page = random_game.REPRODUCTION.page(random_game.WHOLE, random_game.judge(results))
+    assert page == (folder / "claims.md").read_text(encoding="utf-8")
