@@ -49,3 +49,13 @@ def test_the_page_is_that_of_the_stored_results():
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     page = random_game.REPRODUCTION.page(random_game.WHOLE, random_game.judge(results))
     assert page == (folder / "claims.md").read_text(encoding="utf-8")
+
+
+def test_the_authors_program_takes_the_same_steps():
+    """Of its curve the first iterations, with the step undone that tacit divides by the span of the rewards."""
+    game, _ = random_game.make_game(random_game.WHOLE)
+    low, high = game.reward_range
+    curve = random_game.run_variant(random_game.WHOLE, factor=high - low, last=12)
+    authors = random_game.theirs()
+    assert curve["iterations"] == authors["iterations"][: len(curve["gaps"])]
+    np.testing.assert_allclose(curve["gaps"], authors["gaps"][: len(curve["gaps"])], rtol=2e-6)
