@@ -393,8 +393,8 @@ def draw_welfare(comparison: Comparison, ax: Any, least: float) -> Any:
         gaps = [max(gap_of(outcome), least) for outcome in group.outcomes]
         shares = [100 * (comparison.welfare_share(sum(outcome.value or ())) or 0.0) for outcome in group.outcomes]
         ax.scatter(gaps, shares, s=36, alpha=0.75, color=look(k)["color"], marker=_MARKS[k % len(_MARKS)])
-    ax.set(xscale="log", xlabel="gap of a run's policy", ylabel="normalized welfare, %")
-    ax.set_ylim(-4, 104)
+    ax.set(xscale="log", xlabel="gap of a run's policy", ylabel="normalized welfare, %", ylim=(-4, 104))
+    _few_ticks(ax.xaxis, *ax.get_xlim())
     style.title(ax, "left: near an equilibrium; up: high welfare")
     return ax
 
@@ -419,7 +419,9 @@ def comparison_figure(comparison: Comparison) -> Figure:
         gaps = np.concatenate([[comparison.uniform_gap], *(line.get_ydata() for line in ax.lines)])
         if gaps.max() > 0:
             least = max(gaps[gaps > 0].min(), gaps.max() * _SHARE)
-            ax.set(xscale="log", yscale="log", ylim=(least / 1.5, gaps.max() * 1.5))
+            ax.set(yscale="log", ylim=(least / 1.5, gaps.max() * 1.5))
+            _few_ticks(ax.yaxis, *ax.get_ylim())
+            episode_axis(ax, log=True)
             ax.axhline(comparison.uniform_gap, color="0.5", linewidth=1.0, label="uniform policy")
             tenth = f"{100 * TARGET:.0f} % of it"
             ax.axhline(TARGET * comparison.uniform_gap, color="0.5", linewidth=1.0, linestyle=":", label=tenth)
