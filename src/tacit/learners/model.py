@@ -19,8 +19,9 @@ number of states met, and G the best return so far,
   that falls as 1/√n. It begins greedy, and so settles on one of several pure equilibria.
 
 While learning, an agent draws a uniform action with probability min(1/2, (1 + k/m)^−0.6), m = max(50, 4·S). It returns
-the last π, and the average of the iterates with the weights w. Discounted games have one table for all steps. An agent
-uses its state, its own actions and its own rewards, in any units. Nothing is proven.
+the last π, and the average of the iterates with the weights w. Discounted games have one table for all steps. In play
+that never resets an episode is 1/(1 − γ) periods, and G the largest reward over 1 − γ. An agent uses its state, its own
+actions and its own rewards, in any units. Nothing is proven.
 """
 
 from __future__ import annotations

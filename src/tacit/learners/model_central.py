@@ -16,7 +16,8 @@ those that were never tried. Steps share their counts until there is evidence th
   iterate. For rows of the curve small models are solved whenever there are twice as many episodes.
 
 While learning, all actions and rewards are shared: a simulator, or centralized training. The returned policy needs none
-of it: a product policy for nash, a common seed for cce and ce. Discounted games have one table for all steps.
+of it: a product policy for nash, a common seed for cce and ce. Discounted games have one table for all steps. In play
+that never resets an episode is 1/(1 − γ) periods, and the best return the largest reward over 1 − γ.
 
 Guarantees: with all (s, a) visited ever more often the model tends to the game, and its equilibria to the game's.
 Ablation: docs/research/ablation.md.

@@ -10,7 +10,7 @@ zero for the other actions.
 
 Deviations: none from the cited update in its finite-horizon form, with a number as η; the sampled estimate is the
 plainest unbiased one. The line search keeps probabilities above 1e-12: its steps can be so long that an action would
-never come back.
+never come back. In play that never resets an episode is a window of periods (`batches.py`).
 """
 
 from __future__ import annotations

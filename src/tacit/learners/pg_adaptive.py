@@ -22,6 +22,7 @@ Tuyls 2007]
 
 An agent uses its state, its own actions and its own rewards, in any units. Nothing is bootstrapped, and nothing is
 proven: where last iterates of policy gradients circle, so do these. `benchmarks/gradients.py` measures it.
+In play that never resets an episode is a window of periods (`batches.py`), and H is 1/(1 − γ).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ updates of a state wait until it is visited next: an episode costs O(H·A), what
 in the game's own units; the theorem's schedule brings rewards to [0, 1]. Its L is at least the Lipschitz constant of
 the potential's gradient, as its Assumption 1 asks and its proof forgets (evaluation/theory.py). The estimator's mean
 is the gradient along the simplex only: past rewards add the same to all actions of a state, which the projection
-removes.
+removes. In play that never resets an episode is a window of periods, and R the rewards to go (`batches.py`).
 """
 
 from __future__ import annotations
