@@ -218,23 +218,19 @@ def draw(results: dict[str, Any], path: Path) -> None:
     save_panels(path, (9.0, 3.6), 2, paint)
 
 
-REPRODUCTION = Reproduction(
-    folder=DIRECTORY,
-    authors="Maheshwari et al. (2022)",
-    whole=WHOLE,
-    quick=QUICK,
-    measure=measure,
-    judge=judge,
-    draw=draw,
-    introduce=lambda setting: (
+def introduce(setting: Setting) -> str:
+    """Return what was run, as a sentence."""
+    return (
         f'routing games with two routes, `q-smoothed` with rule "slow-policy", {setting.periods:,} periods, means of '
         f"{setting.seeds} seeds. Gaps are exact, the largest over agents, from states drawn evenly."
-    ),
-    close=(
-        "Games, step sizes, temperatures and lengths are those of the authors' program "
-        "(github.com/DruvPai/IndependentDecentralizedMPGLearning, commit e84cc1a), which makes the five figures and "
-        "stores no numbers; of the paper the abstract could be read. That program was run once with its own settings "
-        'and seeds 1 to 5, for fewer periods, and its policies were measured by our functions: the column "paper" '
-        "of the last rows, and `authors.json`. In it a route costs twice as much while it is safe, and so in ours."
-    ),
+    )
+
+
+CLOSE = (
+    "Games, step sizes, temperatures and lengths are those of the authors' program "
+    "(github.com/DruvPai/IndependentDecentralizedMPGLearning, commit e84cc1a), which makes the five figures and "
+    "stores no numbers; of the paper the abstract could be read. That program was run once with its own settings "
+    'and seeds 1 to 5, for fewer periods, and its policies were measured by our functions: the column "paper" '
+    "of the last rows, and `authors.json`. In it a route costs twice as much while it is safe, and so in ours."
 )
+REPRODUCTION = Reproduction(DIRECTORY, "Maheshwari et al. (2022)", WHOLE, QUICK, measure, judge, draw, introduce, CLOSE)

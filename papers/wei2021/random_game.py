@@ -156,24 +156,20 @@ def draw(curves: dict[str, Any], path: Path) -> None:
     save_panels(path, (5.0, 3.2), 1, paint)
 
 
-REPRODUCTION = Reproduction(
-    folder=DIRECTORY,
-    authors="Wei et al. (2021)",
-    whole=WHOLE,
-    quick=QUICK,
-    measure=measure,
-    judge=judge,
-    draw=draw,
-    introduce=lambda setting: (
+def introduce(setting: Setting) -> str:
+    """Return what was run, as a sentence."""
+    return (
         f"a random zero-sum game of {setting.states} states, {setting.actions} × {setting.actions} actions, discount "
         f"{DISCOUNT}, {setting.iterations:,} iterations with exact gradients. Gaps are max_y V(x, y) − min_x V(x, y), "
         "largest over states, by policy iteration; values are in [0, 20]."
-    ),
-    close=(
-        "The game, the first policies, the step 1/(8·√12) and the critic's rates are those of the authors' program "
-        "(github.com/bahh723/competitive-markov-game); the paper has no experiment. It stores no numbers; it was "
-        "run once for fewer iterations, and its policies were measured by our function (`authors.json`). Ours divides "
-        "the step by the span of the rewards, here a little below 1; with the same step both agree to all six digits "
-        "that are stored (a test). The paper's H of the critic is twice the program's."
-    ),
+    )
+
+
+CLOSE = (
+    "The game, the first policies, the step 1/(8·√12) and the critic's rates are those of the authors' program "
+    "(github.com/bahh723/competitive-markov-game); the paper has no experiment. It stores no numbers; it was "
+    "run once for fewer iterations, and its policies were measured by our function (`authors.json`). Ours divides "
+    "the step by the span of the rewards, here a little below 1; with the same step both agree to all six digits "
+    "that are stored (a test). The paper's H of the critic is twice the program's."
 )
+REPRODUCTION = Reproduction(DIRECTORY, "Wei et al. (2021)", WHOLE, QUICK, measure, judge, draw, introduce, CLOSE)
