@@ -18,6 +18,7 @@ FOLDERS = {
     "calvano2020": ("Calvano, Calzolari, Denicolò, Pastorello 2020", "pricing algorithms", "../collusion-claims.md"),
     "wei2021": ("Wei, Lee, Zhang, Luo 2021", "random zero-sum game, 100 states, `ogda`", "wei2021.md"),
     "maheshwari2022": ("Maheshwari, Wu, Pai, Sastry 2022", "routing games, `q-smoothed`", "maheshwari2022.md"),
+    "sun2023": ("Sun, Liu, Zhou, Kumar, Shahrampour 2023", "seeded team, congestion game, `npg`", "sun2023.md"),
 }
 
 
