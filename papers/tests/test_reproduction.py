@@ -55,7 +55,7 @@ def test_verdicts_are_counted():
 def test_every_folder_is_on_the_page_and_the_page_is_current():
     folders = {path.parent.name for path in overview.PAPERS.glob("*/reproduce.py")}
     assert folders == set(overview.FOLDERS)
-    assert overview.PAGE.read_text(encoding="utf-8") == overview.page()
+    assert overview.PAGE.read_text(encoding="utf-8") == overview.page(), "run python papers/overview.py"
 
 
 def test_times_and_short_numbers():
