@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from cluster_jobs import nap, toil
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, backends, run_experiment
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment
+from tacit.experiments.backends import choose_backend
 from tacit.experiments.runner import Dispatcher
 from tacit.experiments.worker import WorkerSetup
 
@@ -49,7 +50,7 @@ def measured(engine: str, job: Any, count: int, workers: int) -> tuple[float, fl
         spans = plain(job, count, workers)
     else:
         dispatcher = Dispatcher(job, range(count))
-        dispatcher.dispatch(partial(backends.parse(engine, workers).open, WorkerSetup.pack(())))
+        dispatcher.dispatch(partial(choose_backend(engine, workers), WorkerSetup.pack(())))
         spans = [span for span in dispatcher.results if isinstance(span, tuple)]
         assert len(spans) == count, dispatcher.results[:3]
     inside = max(end for _, end in spans) - min(start for start, _ in spans)

@@ -39,7 +39,7 @@ DATA = {
     "tacit.bandits.REGISTRY": "Bandits by name.",
     "tacit.learners.REGISTRY": "Learners by name; it takes a Python class with `act` and `learn` too.",
     "tacit.learners.DEFAULT": "Who learns where nobody is named and there are no joint tables of moderate size.",
-    "tacit.engine.Event": "Any of `Compiling`, `Scouted`, `Started`, `Advanced`, `Measured`, `Noted`, `Finished`.",
+    "tacit.engine.Event": "Any of `Started`, `Advanced`, `Measured`, `Noted`, `Finished`.",
     "tacit.engine.Watcher": "A function of an event.",
     "tacit.kernels.jitable": "A decorator that marks a plain function that kernels may call.",
     "tacit.figures.COLORS": "Colours that people with colour blindness tell apart, by name.",

@@ -13,7 +13,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.engine import outputs
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.drive import Engine, Output, conduct
-from tacit.engine.events import Compiling, ProgressLine, Watcher, log_event, show, show_progress, to_all
+from tacit.engine.events import Noted, ProgressLine, Watcher, log_event, show_progress, show_urgent, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
 from tacit.engine.run import Run
@@ -105,9 +105,8 @@ def learn(
         Stop when no agent's greedy policy has changed for so many periods.
     progress : callable or bool, optional
         Called with every event of the run: `Started`, `Advanced(done, total)`, `Measured(row)` with the reward and
-        the gap, `Noted(text)`, `Compiling(text)`, `Scouted(text)` and `Finished`, all of `tacit.engine`. If not
-        given, a line on stderr shows how far the run is, in terminals and notebooks; True shows it anywhere, False
-        nowhere.
+        the gap, `Noted(text)` and `Finished`, all of `tacit.engine`. If not given, a line on stderr
+        shows how far the run is, in terminals and notebooks; True shows it anywhere, False nowhere.
     checkpoint : Checkpoint, optional
         Where to keep the state of the run, and to resume from if it is there. It never changes a result.
     preset : {"paper", "theory"}, optional
@@ -140,7 +139,7 @@ def learn(
         params["start"] = params["start"].last
     shown = show_progress() if progress is None else progress is True
     with ProgressLine() if shown else contextlib.nullcontext() as line:
-        watch = to_all(line, show, None if isinstance(progress, bool) else progress)
+        watch = to_all(line, show_urgent, None if isinstance(progress, bool) else progress)
         run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint)
     for note in run.warnings:
         warnings.warn(note, stacklevel=2)
@@ -235,7 +234,7 @@ def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watc
         bounds = Bounds(game.horizon, game.reward_range)
         return EnvironmentEngine(GameAdapter(game), learner, bounds, episodes=K, seed=seed, game=game), output
     observers = {"certificate": output.certificate, "record": output.record}
-    with announce_to(lambda text: watch(Compiling(text))):
+    with announce_to(lambda text: watch(Noted(text))):
         endless = options.periods is not None
         return FusedEngine(game, learner, episodes=K, seed=seed, endless=endless, **observers), output
 

@@ -95,7 +95,7 @@ def test_a_wrong_command_line_exits_2_with_one_line(which: str, capsys: pytest.C
             "'welfare', 'egalitarian' or the number of an agent",
         ),
         (["run", "chicken", "--episodes", "9", "--prefer", "2"], "there are 2 agents"),
-        (["evaluate", "x.toml"], "is an experiment, not a directory of results"),
+        (["evaluate", "x.toml"], "must be a directory of results"),
     ],
 )
 def test_the_line_helps(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]):

@@ -11,7 +11,8 @@ import pytest
 
 from tacit.cli.main import main
 from tacit.core import files
-from tacit.experiments import GameSpec, store, toml
+from tacit.experiments import GameSpec, store
+from tacit.experiments.spec import dumps
 
 SPY = """
 import pathlib
@@ -35,9 +36,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def rename(out: Path, game: str, params: dict[str, object], tables: str | None = None) -> None:
     """Let a stored run name another game, with every hash and digest as it should be."""
     [run] = out.iterdir()
-    stored = toml.load(run / store.SPEC, store.StoredSpec)
+    stored = store.load_spec(run)
     spec = replace(stored.run, game=GameSpec(game, params), tables=tables or stored.run.tables)
-    files.write(run / store.SPEC, toml.dumps(replace(stored, run=spec, hash=spec.hash)).encode())
+    files.write(run / store.SPEC, dumps(replace(stored, run=spec, hash=spec.hash)).encode())
     summary = json.loads((run / store.SUMMARY).read_text())
     summary["hash"] = spec.hash
     summary["digest"] = store._digest(summary)

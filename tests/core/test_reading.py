@@ -18,7 +18,7 @@ import pytest
 
 import tacit
 from tacit.core import files, memory
-from tacit.experiments import store, toml
+from tacit.experiments import store
 from tacit.experiments.spec import Experiment
 from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
 
@@ -26,7 +26,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     ".npz": tacit.load,
     ".nfg": tacit.load,
     ".dpomdp": lambda place: tacit.load(place, horizon=2),
-    ".toml": lambda place: toml.load(place, Experiment),
+    ".toml": lambda place: Experiment.load(place),
     ".json": DeployedPolicy.load,
     ".policy.json": MarkovPolicy.load,
     ".policy.npz": MarkovPolicy.load,

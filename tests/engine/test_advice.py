@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.engine.events import Compiling, Noted
+from tacit.engine.events import Noted
 from tacit.engine.run import advise
 
 
@@ -63,7 +63,7 @@ def test_the_published_algorithm_on_box_pushing_is_no_better_than_uniform_play()
     assert "try adaptive-v-cce" in told
     better = tacit.learn(game, "adaptive-v-cce", episodes=6000, keep=False)
     assert not better.advice
-    assert better.share < 0.1
+    assert better.gap < 0.1 * better.uniform_gap
 
 
 @pytest.mark.usefixtures("interpreted")
@@ -71,7 +71,7 @@ def test_certifying_many_joint_actions_tells_its_cost_beforehand():
     game = tacit.make("random-general-sum", agents=2, states=2, actions=16, horizon=2, seed=0)
     seen = []
     run = tacit.learn(game, "adaptive-v-cce", episodes=5, progress=seen.append)
-    told = [event for event in seen if not isinstance(event, Compiling)]
+    told = [event for event in seen if "compiling" not in getattr(event, "text", "")]
     assert isinstance(told[1], Noted)
     assert "all 256 joint actions" in told[1].text
     assert sum(isinstance(event, Noted) and "joint actions" in event.text for event in seen) == 1

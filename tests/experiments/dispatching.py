@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from tacit.engine import Event
-from tacit.experiments import backends
+from tacit.experiments.backends import choose_backend
 from tacit.experiments.runner import Dispatcher
 
 
@@ -35,5 +35,5 @@ def run_all(
     """Run a job for every item."""
     jobs = Watched(job, items, timeout)
     jobs.watch = watch
-    jobs.dispatch(partial(backends.parse(on, workers).open, setup))
+    jobs.dispatch(partial(choose_backend(on, workers), setup))
     return jobs

@@ -7,7 +7,7 @@ from pathlib import Path
 from tacit.engine import Watcher
 from tacit.engine.events import to_all
 from tacit.experiments import Outcome, RunSpec, store
-from tacit.experiments.worker import Order, learn_order
+from tacit.experiments.worker import Order, work
 
 
 def content(out: Path) -> dict[str, object]:
@@ -31,8 +31,9 @@ def run_job(
 ) -> Outcome | None:
     """Run a specification; with a directory, resume and store it, unless another process holds it."""
     if directory is None:
-        return learn_order(Order(spec), watch).outcome
+        return work(Order(spec), watch).outcome  # type: ignore[union-attr]
     with store.RunDirectory(directory, spec) as kept:
         if not kept.hold():
             return None
-        return kept.begin() or kept.store(learn_order(Order(spec, directory, every), to_all(kept.event, watch)))
+        learned = kept.begin() or work(Order(spec, directory, every), to_all(kept.event, watch))
+        return kept.store(learned) if isinstance(learned, store.Delivery) else learned

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from stored import content
 import tacit
 from tacit.cli.main import main
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Progress, run_experiment
-from tacit.experiments.backends import RayExecutor, dask_client
+from tacit.experiments.backends import RayExecutor, join_dask
 from tacit.experiments.worker import import_scripts
 
 pytestmark = [
@@ -25,6 +26,7 @@ pytestmark = [
 ]
 
 LEARNERS = tuple(LearnerSpec("stage-v-cce", {"bonus": bonus}) for bonus in (0.1, 0.2))
+JOIN_DASK = partial(join_dask, workers=None, setup=None)
 WAITING = str(Path(__file__).with_name("waiting.py"))
 
 
@@ -78,7 +80,9 @@ def test_the_run_of_a_killed_worker_is_run_again(cluster: str, tmp_path: Path):
     assert content(tmp_path / "out") == content(tmp_path / "reference")
 
 
-@pytest.mark.parametrize("connect", [RayExecutor, pytest.param(dask_client, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "connect", [RayExecutor, pytest.param(partial(join_dask, workers=None, setup=None), marks=pytest.mark.slow)]
+)
 def test_a_dead_address_is_told_soon(connect: Any):
     pytest.importorskip("ray" if connect is RayExecutor else "distributed")
     began = time.monotonic()

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -27,7 +28,6 @@ from tacit.experiments import (
     GameSpec,
     LearnerSpec,
     Progress,
-    backends,
     run_experiment,
     runner,
     store,
@@ -110,14 +110,14 @@ class Heard:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done: list[int] = []  # episodes that each had behind it
-        called = runner.ProgressWatch.__call__
+        called = runner.ExperimentRunner.event
 
         def heard(watch: Any, index: int, event: Event) -> None:
             if isinstance(event, Started):
                 self.done.append(event.done)
             called(watch, index, event)
 
-        monkeypatch.setattr(runner.ProgressWatch, "__call__", heard)
+        monkeypatch.setattr(runner.ExperimentRunner, "event", heard)
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +181,7 @@ def test_a_worker_killed_in_the_middle_of_a_run(
     heard = Heard(monkeypatch)
     killed: list[int] = []
     noted = interrupted(PROCESSES, tmp_path, heard, lambda pid: os.kill(killed.append(pid) or pid, signal.SIGKILL))
-    which = f"{backends.host()}:{killed[0]} died; another takes over its run (good-state with stage-v-cce, seed 1)"
+    which = f"{socket.gethostname()}:{killed[0]} died; another takes over its run (good-state with stage-v-cce, seed 1)"
     assert noted == [f"the worker {which}"]
     assert sorted(done > 0 for done in heard.done) == [False, False, True]
     assert content(tmp_path / "out") == reference

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,9 @@ import pytest
 
 import tacit
 from tacit.core import check
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store, toml
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store
 from tacit.experiments.results import group_outcomes
-from tacit.experiments.spec import plan
+from tacit.experiments.spec import convert, dumps, plan
 
 LEARNER = LearnerSpec("stage-v-cce", {"bonus": 0.1, "iota": 1.0, "step": 1.0, "loss": "raw"})
 
@@ -29,7 +30,7 @@ def test_the_file_has_them(tmp_path: Path):
     assert "episodes" not in (tmp_path / "a.toml").read_text()
     runs = plan(given, keep=True)
     assert (runs[0].gap, runs[0].seconds, runs[0].episodes) == (0.5, 2.0, check.EPISODES)
-    assert toml.convert(toml.tomllib.loads(toml.dumps(runs[0])), type(runs[0])) == runs[0]
+    assert convert(tomllib.loads(dumps(runs[0])), type(runs[0])) == runs[0]
 
 
 def test_runs_with_other_limits_are_other_runs():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 import tacit
 from tacit.cli.main import parser
 from tacit.cli.options import given_options
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, toml
-from tacit.experiments.spec import RunSpec, plan
+from tacit.experiments import Experiment, GameSpec, LearnerSpec
+from tacit.experiments.spec import RunSpec, convert, dumps, plan
 from tacit.options import FIELDS, Options
 
 GIVEN = {"episodes": 7, "seed": 3, "points": 5, "keep": False, "certify": True, "gap": 1.0, "seconds": 2.0}
@@ -42,7 +43,7 @@ def test_every_option_comes_through_an_experiment_and_its_file_to_each_run(tmp_p
     runs = plan(experiment, keep=True)
     assert [run.seed for run in runs] == [3, 4]
     assert runs[0].options == EVERY
-    assert toml.convert(toml.to_table(runs[1]), RunSpec) == runs[1]
+    assert convert(tomllib.loads(dumps(runs[1])), RunSpec) == runs[1]
 
 
 @pytest.mark.parametrize("given", [{"points": 0}, {"gap": -1}, {"seconds": 0}, {"certify": 1}, {"keep": None}])

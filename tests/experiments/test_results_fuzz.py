@@ -8,18 +8,21 @@ import json
 import random
 import shutil
 import sys
+import tomllib
 import unicodedata
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 from mutations import hostile_text, mutate_arrays, mutate_bytes, mutate_tree, write_npz
 
 import tacit
 from tacit.cli.main import main
 from tacit.core import files, memory
 from tacit.core.display import printable
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store, toml
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store
+from tacit.experiments.spec import convert
 
 AVAILABLE = 200_000_000
 GAMES = ["pettingzoo:os.system", "pettingzoo:spy_for_fuzz", "gymnasium:spy_for_fuzz:x", "gymnasium:FrozenLake-v1"]
@@ -41,7 +44,7 @@ class Altered:
 
     def __init__(self, whole: Path, place: Path) -> None:
         self.whole, self.place = whole, place
-        self.spec = store.toml.tomllib.loads((whole / store.SPEC).read_text())
+        self.spec = tomllib.loads((whole / store.SPEC).read_text())
         self.summary = json.loads((whole / store.SUMMARY).read_text())
         self.arrays = files.read_arrays(whole / store.POLICY)
         self.curve = [json.loads(line) for line in (whole / store.CURVE).read_text().splitlines()]
@@ -74,10 +77,10 @@ class Altered:
 
     def _spec_as(self, spec: Any) -> None:
         with contextlib.suppress(tacit.TacitError, TypeError, AttributeError):
-            spec["hash"] = toml.convert(spec, store.StoredSpec).run.hash
+            spec["hash"] = convert(spec, store.StoredSpec).run.hash
             self._seal({**json.loads((self.place / store.SUMMARY).read_text()), "hash": spec["hash"]})
         with contextlib.suppress(TypeError, AttributeError, ValueError):  # what TOML cannot hold
-            text = toml.tomli_w.dumps(spec)
+            text = tomli_w.dumps(spec)
             (self.place / store.SPEC).write_bytes(text.encode(errors="surrogatepass"))
 
     def _policy(self, rng: random.Random) -> None:

@@ -1,10 +1,10 @@
-"""`tacit show`, `solve`, `evaluate` and `theory`: a game in words, its solutions, stored policies, promises."""
+"""`tacit show`, `solve`, `evaluate`, `prove`, `verify` and `theory`: games, solutions, policies, proofs, promises."""
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import partial
@@ -17,13 +17,13 @@ from tacit.cli import options
 from tacit.core import check, files
 from tacit.core.display import Document, exact
 from tacit.core.errors import TacitError
-from tacit.evaluation import deviation_table, equilibria, evaluate, potential
+from tacit.evaluation import deviation_table, equilibria, evaluate, potential, prove, verify
 from tacit.evaluation.equilibria import Equilibria, enumerable
 from tacit.evaluation.gaps import APART, check_cost, seconds_to_evaluate
 from tacit.evaluation.solve import CONCEPTS, METHODS, Solution, solve
 from tacit.evaluation.stage_game import RULES, select_best
 from tacit.evaluation.theory import theory
-from tacit.evaluation.values import largest_return
+from tacit.evaluation.values import KINDS, largest_return
 from tacit.games.protocol import count_steps
 from tacit.games.showing import length_data
 
@@ -376,6 +376,62 @@ def _play(place: Path, stored: Outcome, episodes: int) -> dict[str, Any]:
         },
         "told": str(played),
     }
+
+
+def add_prove(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Prove that no agent gains more than a bound by deviating from a Markov policy, and write a file that anybody "
+        "can check: with `tacit verify`, or with its one file verify.py, which needs Python alone.",
+        "examples:\n  tacit solve chicken ce --out ce.npz\n  tacit prove chicken ce.npz --gap ce -o chicken.json\n"
+        "  tacit verify chicken.json",
+    )
+    options.add_game(parser)
+    options.add(parser, "POLICY", "a file of a policy (.npz, .json), or the directory of a run")
+    options.add(parser, "--gap", "which deviations count (nash for a product policy, otherwise cce)", choices=KINDS)
+    options.add(parser, "-o --out FILE", "the proof, .json or .json.gz (proof.json)", "proof.json")
+
+
+def run_prove(args: argparse.Namespace) -> int:
+    """Prove, write and tell."""
+    from tacit import policies
+
+    game, place = options.game_of(args), files.path(args.policy)
+    if place.is_dir():
+        from tacit.experiments import store  # imports the compiler
+
+        runs = store.directories(place)
+        if len(runs) > 1:
+            raise TacitError(f"POLICY must be of one run; {place} holds {len(runs)}")
+        policy = store.load_policy(runs[0])
+    else:
+        policy = policies.load(place)
+    save_proof(game, policy, args.gap, args.out, options.say)
+    return 0
+
+
+def save_proof(game: Any, policy: Any, gap: str | None, out: str, tell: Callable[[str], None]) -> None:
+    """Prove the gap of a policy, write the proof, and say so."""
+    proof = prove(game, policy, gap=gap)
+    proof.save(out)
+    tell(f"proven: {proof.kind} gap ≤ {proof.bound}; `tacit verify {out}` checks it")
+
+
+def add_verify(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Check a proof in exact rationals, with no tolerance: exit code 0 where it proves its bounds, 1 where an "
+        "inequality fails, of which the first is named, and 2 where the file is no proof.",
+        f"the same without tacit: python {verify.__file__} FILE",
+    )
+    options.add(parser, "FILE", "a proof, .json or .json.gz")
+
+
+def run_verify(args: argparse.Namespace) -> int:
+    """Check the file."""
+    return verify.main(args.file)
 
 
 def add_theory(parser: argparse.ArgumentParser) -> None:

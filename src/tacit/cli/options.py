@@ -70,19 +70,16 @@ def add_game(parser: argparse.ArgumentParser, more: str = "", **words: Any) -> N
     help = "a parameter of the game, e.g. horizon=5 or actions=[2,3]; may be given several times"
     add_many(parser, "--game-set", "KEY=VALUE", help, **words)
     help = "a discount below 1 instead of a horizon: the same as --game-set discount=G"
-    add_many(parser, "--discount", "G", help, dest="game_set", type=_as_setting, **words)
+    add_many(parser, "--discount", "G", help, dest="game_set", type=discount, **words)
 
 
-def _as_setting(discount: str) -> str:
+def discount(text: str) -> str:
     """Return a discount as a setting of the game, in JSON's numbers.
 
-    >>> _as_setting(".9")
+    >>> discount(".9")
     'discount=0.9'
     """
-    try:
-        return f"discount={float(discount)!r}"
-    except ValueError:
-        return f"discount={discount}"
+    return f"discount={float(text)!r}"  # argparse reports a ValueError
 
 
 def add_runs(parser: argparse.ArgumentParser) -> None:
@@ -153,9 +150,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         elif "bool" in str(one.type):
             words |= {"choices": list(_AUTO)}
         else:
-            kind = next(
-                (of for of in (str, float) if of.__name__ in str(one.type)), whole
-            )  # text is checked with the rest
+            kind = next((of for of in (str, float) if of.__name__ in str(one.type)), whole)
             words |= {"metavar": one.metadata["metavar"], "type": kind}
         parser.add_argument(flag(name), **words)
 
@@ -294,21 +289,14 @@ _TITLE = 80  # characters
 
 
 #: Shows a text, how much is done, and of how much where that is known.
-_Show = Callable[[str, float, int | None], None]
+Show = Callable[[str, float, int | None], None]
 
 
 class Shown:
-    """Call it with a `Progress`; `say` prints a line beside it, each text once."""
+    """Call it with a `Progress`; `say` prints a line beside it."""
 
-    def __init__(self, show: _Show, say: Callable[[str], None]) -> None:
-        self._show, self._say = show, say
-        self._said: set[str] = set()
-
-    def say(self, text: str) -> None:
-        """Print a line beside the progress."""
-        if text not in self._said:
-            self._said.add(text)
-            self._say(text)
+    def __init__(self, show: Show, say: Callable[[str], None]) -> None:
+        self._show, self.say = show, say
 
     def __call__(self, at: RunProgress) -> None:
         """Show runs done, failed and running, and episodes."""
@@ -319,9 +307,7 @@ class Shown:
 
 
 @contextmanager
-def _line(
-    title: str, status: str = ""
-) -> Iterator[tuple[Callable[[str, float, int | None], None], Callable[[str], None]]]:
+def _line(title: str, status: str = "") -> Iterator[tuple[Show, Callable[[str], None]]]:
     """Give two functions: one shows a status, how much is done and of how much; the other prints a line beside it.
 
     On a terminal what is shown is a live line, which begins with `status`; elsewhere a plain line now and then.
@@ -360,7 +346,7 @@ def steps_on_stderr(title: str) -> Iterator[Callable[[str, int, int], None]]:
         yield lambda what, done, total: show(printable(what, 200), done, total)
 
 
-def _print_now_and_then(title: str) -> _Show:
+def _print_now_and_then(title: str) -> Show:
     last = time.perf_counter()
 
     def show(text: str, done: float, total: int | None) -> None:

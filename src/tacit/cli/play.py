@@ -112,7 +112,7 @@ def _in_terminal(player: Player, about: str, rounds: int | None) -> int:
         sys.stdin.reconfigure(errors="replace")  # what is not text is no action
     game = player.game
     _say(f"{game.name or 'a game'}: you are agent {player.agent} of {game.agents}. {about}")
-    if player.judge.signal is not None:
+    if player.judge.hears:
         _say("The policy is correlated: it recommends an action, and the others follow theirs. Follow it, or do not.")
     code = 0
     try:
@@ -141,16 +141,8 @@ def _episode(player: Player) -> bool:
     end = result(player)
     text = f"episode {player.episode}: you got {end['earned']:.6g}"
     if end["regret"] is not None:
-        regret = f"your regret is {end['regret']:.6g} on average"
-        if end["signal_regret"] is not None:
-            regret = (
-                f"your regret on average is {end['regret']:.6g} against the best response that ignores "
-                f"recommendations, and {end['signal_regret']:.6g} against the one that sees them"
-            )
-        text += (
-            f"; {regret}, luck was worth {end['luck']:.6g}\n"
-            f"  the best response gets {end['best']:.6g} on average, and {end['same_luck']:.6g} with the same luck"
-        )
+        text += f"; your regret is {end['regret']:.6g} on average, luck was worth {end['luck']:.6g}\n"
+        text += f"  the best response gets {end['best']:.6g} on average"
     _say(text)
     return True
 
@@ -199,17 +191,16 @@ def _ask(player: Player) -> int | None:
 
 
 def _say_turn(player: Player, turn: Turn) -> None:
-    game, i = player.game, player.agent
-    names, action, hears = action_names(game, i), turn.actions[i], turn.signal_best is not None
+    game, i, hears = player.game, player.agent, player.judge.hears
+    names, action = action_names(game, i), turn.actions[i]
     followed = "" if not hears else "follow it and " if turn.recommended == action else "deviate and "
     others = [f"agent {k} {action_names(game, k)[a]}" for k, a in enumerate(turn.actions) if k != i][:6]
     text = f"  you {followed}play {names[action]}, {', '.join(others)}: you get {turn.reward:.6g}"
-    best, regret = (turn.signal_best, turn.signal_regret) if hears else (turn.best, turn.regret)
-    if best is not None and regret is not None:
+    if turn.best is not None and turn.regret is not None:
         condition = "given this recommendation, " if hears else ""
         good = f"{condition}no action has a higher expected payoff" if hears else "as good as the best response"
-        better = f"{condition}{names[best]} would have been better by {regret:.6g} on average"
-        text += f"; {good if regret < 5e-10 else better}"
+        better = f"{condition}{names[turn.best]} would have been better by {turn.regret:.6g} on average"
+        text += f"; {good if turn.regret < 5e-10 else better}"
     _say(text)
 
 
@@ -218,18 +209,13 @@ def _say_tally(player: Player) -> None:
     _say(f"\n{count(tally.episodes, 'episode')} played")
     if tally.episodes:
         regret = f", mean regret {tally.regret / tally.episodes:.6g}" if judge.q is not None else ""
-        if judge.signal is not None:
-            regret += " against the best response that ignores recommendations, "
-            regret += f"{tally.signal_regret / tally.episodes:.6g} against the one that sees them"
-        _say(f"  you: {tally.mean:.6g} on average{regret}")
+        _say(f"  you: {tally.total / tally.episodes:.6g} on average{regret}")
     if judge.value is not None:
         _say(f"  the policy in your place: {judge.value:.6g} on average")
     if judge.best is not None:
-        how = "exactly" if judge.exact else "at most, by the certificate"
-        which = "the best response" + (" that ignores recommendations" if judge.signal is not None else "")
+        how = "exactly" if judge.q is not None else "at most, by the certificate"
+        which = "the best response" + (" that sees recommendations" if judge.hears else "")
         _say(f"  {which}: {judge.best:.6g} on average ({how})")
-    if judge.signal is not None:
-        _say(f"  the best response that sees them: {judge.signal.best:.6g} on average (exactly)")
 
 
 def _say(text: str) -> None:

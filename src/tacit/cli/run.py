@@ -7,12 +7,13 @@ import contextlib
 import json
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from tacit.cli import options
 from tacit.core import check, files
+from tacit.core.display import count
 from tacit.core.errors import TacitError
 from tacit.options import Options
 
@@ -65,7 +66,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.usage = USAGE
     options.describe(
         parser,
-        "Let the agents of a game learn, each alone, and certify the policy they arrive at.",
+        "Let the agents of a game learn, decentralized, and certify the policy they arrive at.",
         EPILOG,
     )
     options.add_game(parser, "; pettingzoo:MODULE.PATH; or an experiment, FILE.toml", default=None)
@@ -94,15 +95,13 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 def run_run(args: argparse.Namespace) -> int:
     """Learn, then print the summary; 130 where Ctrl-C ended it early."""
-    if args.prove is None or args.out is not None:
-        return _run(args, args.out)
-    with tempfile.TemporaryDirectory(prefix="tacit-") as folder:  # for the policy
-        return _run(args, folder)
+    with tempfile.TemporaryDirectory(prefix="tacit-") as folder:  # for the policy to prove
+        return _run(args, args.out or (folder if args.prove else None))
 
 
 def _prove(outcomes: Sequence[Outcome], out: str, file: str) -> None:
     """Prove the gap of a stored run."""
-    from tacit.evaluation import prove
+    from tacit.cli.evaluate import save_proof
     from tacit.experiments import store
     from tacit.experiments.spec import game_of
 
@@ -110,9 +109,7 @@ def _prove(outcomes: Sequence[Outcome], out: str, file: str) -> None:
         raise TacitError(f"--prove must be given for one run; got {len(outcomes)}")
     spec, gap = outcomes[0].spec, outcomes[0].gap
     policy = store.load_policy(files.path(out) / spec.directory)
-    proof = prove(game_of(spec, named=[spec.game.name]), policy, gap=None if gap is None else gap.kind)
-    proof.save(file)
-    options.tell(f"proven: {proof.kind} gap ≤ {proof.bound}; `tacit verify {file}` checks it")
+    save_proof(game_of(spec, named=[spec.game.name]), policy, gap and gap.kind, file, options.tell)
 
 
 def _run(args: argparse.Namespace, out: str | None) -> int:
@@ -121,13 +118,12 @@ def _run(args: argparse.Namespace, out: str | None) -> int:
         raise TacitError("--prove must be given for one run, a GAME and one seed")
     every = check.real("--checkpoint-every", args.checkpoint_every, least=0)
     options.check_counts(args, workers=1, seeds=1)
-    if args.timeout is not None:
-        check.positive("--timeout", args.timeout)
 
     from tacit.experiments.runner import AllFailed, run_experiment  # imports the compiler
     from tacit.experiments.worker import import_scripts
 
     import_scripts(args.scripts)
+    again = "run the same command again to go on" if args.out else "without --out nothing is stored"
     chatter = contextlib.redirect_stdout(sys.stderr)  # an environment may print; stdout is for the document
     with chatter:
         experiment = _from_file(args) if file else _from_line(args)
@@ -144,7 +140,7 @@ def _run(args: argparse.Namespace, out: str | None) -> int:
                 timeout=args.timeout,
             )
     except KeyboardInterrupt:
-        options.tell(f"interrupted before any run ended; {_resume(args.out)}")
+        options.tell(f"interrupted before any run ended; {again}")
         return 130
     except AllFailed as error:
         if len(error.failures) > 1:
@@ -166,24 +162,13 @@ def _run(args: argparse.Namespace, out: str | None) -> int:
         _prove(results.outcomes, out, args.prove)
     if results.interrupted:
         done = sum(not one.interrupted for one in results.outcomes)
-        count_done = "1 run is" if done == 1 else f"{done} runs are"
-        options.tell(f"interrupted; {count_done} done, the others are not; {_resume(args.out)}")
+        options.tell(f"interrupted; done: {count(done, 'run')}; {again}")
     return 130 if results.interrupted else 1 if results.failures else 0
 
 
 def _tell_failures(failures: Sequence[FailedRun]) -> None:
     for one in failures:
         options.tell(f"{one.spec.in_words}, failed: {one.sentence}")
-
-
-def _resume(out: str | None) -> str:
-    if out is None:
-        return "without --out nothing is stored, and the same command starts over"
-    return "run the same command again to go on"
-
-
-#: How a game begins that is code.
-ENVIRONMENT = "pettingzoo:"
 
 
 def _from_file(args: argparse.Namespace) -> Experiment:
@@ -196,9 +181,9 @@ def _from_file(args: argparse.Namespace) -> Experiment:
         raise TacitError(f"{beside[0]} is given beside {args.game}; an experiment's file says it itself")
     experiment = Experiment.load(args.game)
     require_imported(args.game, experiment.scripts)
-    if any(game.name.startswith(ENVIRONMENT) for game in experiment.games):
-        from tacit.environments.pettingzoo import search_also
+    from tacit.environments.pettingzoo import PREFIX, search_also
 
+    if any(game.name.startswith(PREFIX) for game in experiment.games):
         search_also(str(Path(args.game).resolve().parent))  # for environments of one's own beside the file
     return experiment
 
@@ -214,7 +199,6 @@ def _from_line(args: argparse.Namespace) -> Experiment:
 
     game = GameSpec(args.game, game_params)
     learner = args.learner or default_learner(sweep((game,), REGISTRY)[0], params)
-    _check_whose(args.game, learner, params)
     return Experiment(
         name=f"{args.game} {learner}",
         games=(game,),
@@ -223,21 +207,6 @@ def _from_line(args: argparse.Namespace) -> Experiment:
         options=Options(**limits),
         scripts=tuple(args.scripts),
     )
-
-
-def _check_whose(game: str, learner: str, params: Mapping[str, Any]) -> None:
-    """Raise where --set names a parameter that the learner does not have and the game has."""
-    from tacit import games
-    from tacit.learners import REGISTRY
-
-    if learner not in list(REGISTRY) or not games.is_registered(game):
-        return
-    for key, value in params.items():
-        if key not in REGISTRY.parameters(learner) and key in games.REGISTRY.parameters(game):
-            raise TacitError(
-                f"--set is for the learner, and {learner} has no parameter {key!r}; the game {game} has one: "
-                f"--game-set {key}={value}"
-            )
 
 
 def _print(results: Results, place: str | None, *, verbose: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tacit.engine.agents import Agent, agent
 from tacit.engine.checkpoint import Checkpoint
-from tacit.engine.events import Advanced, Compiling, Event, Finished, Measured, Noted, Scouted, Started, Watcher
+from tacit.engine.events import Advanced, Event, Finished, Measured, Noted, Started, Watcher
 from tacit.engine.run import Candidate, Gaps, Run
 
 __all__ = [
@@ -12,14 +12,12 @@ __all__ = [
     "Agent",
     "Candidate",
     "Checkpoint",
-    "Compiling",
     "Event",
     "Finished",
     "Gaps",
     "Measured",
     "Noted",
     "Run",
-    "Scouted",
     "Started",
     "Watcher",
     "agent",

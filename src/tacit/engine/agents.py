@@ -20,7 +20,7 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.memory import lock
 from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack, whole_number
+from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack
 from tacit.engine.fused import read_distributions
 from tacit.learners import REGISTRY, Learner, Mixed, Portfolio, World, resolve, v_base
 from tacit.learners.several import PlainAgent, PythonLearner
@@ -44,9 +44,6 @@ def learn_one(pinned, i, h, s, a, r, s_next):
 
 #: By what an agent's reward is multiplied for the others, where each runs a copy of a centralized learner.
 REWARDS = {"common": 1.0, "opposite": -1.0}
-
-
-EXACT = "{name} needs exact gradients, which no agent has on its own; see `tacit learners`"
 
 
 class Agent:
@@ -280,7 +277,7 @@ def agent(
     if isinstance(spec, Portfolio):
         raise TacitError(f"{name} selects with the exact gap, which no agent has; make an agent of one of its members")
     if "tables" in spec.info.needs:
-        raise TacitError(EXACT.format(name=name))
+        raise TacitError(f"{name} needs exact gradients, which no agent has on its own; see `tacit learners`")
     if isinstance(spec, PythonLearner | Mixed):
         raise TacitError(f"{name} is no learner of one agent with kernels; a class of your own is an agent already")
     states = check.integer("states", states)
@@ -362,8 +359,8 @@ def _check_memory(horizon: int, states: int, actions: int) -> None:
     memory.require(memory.floats(12, horizon, states, actions), "this agent")
 
 
-# on disk: all that an agent is made of and has learned, as arrays and words. A learner is named, never stored as code;
-# one that is not in the registry is given again when the agent is loaded.
+# on disk: what the agent was made with, and all that it has learned, as arrays and words. A learner is named, never
+# stored as code; one that is not in the registry is given again when the agent is loaded.
 
 #: No count in a file is larger.
 _MOST = 2**53
@@ -376,84 +373,54 @@ def _arrays(agent: Agent) -> Arrays:
         "learner": agent.name,
         "params": _plain(agent.params),
         "repr": repr(agent.spec),
+        "arguments": {
+            "states": world.scale.states,
+            "actions": agent.actions,
+            "horizon": world.horizon,
+            "reward_range": list(world.reward_range),
+            "seed": agent.seed,
+            "index": agent.index,
+            "team": world.actions.tolist() if agent.rewards else None,
+            "rewards": agent.rewards,
+        },
         "states": world.states,
-        "actions": world.actions.tolist(),
-        "horizon": world.horizon,
-        "reward_range": list(world.reward_range),
-        "scale": list(world.scale),
-        "seed": agent.seed,
-        "index": agent.index,
-        "rewards": agent.rewards,
+        "episodes": agent.episodes,
         "joint": agent._joint,
         "streams": [stream.bit_generator.state for stream in agent.streams],
     }
-    start: dict[str, Any] = {"start": world.start[0]} if world.start else {}
-    return {
-        "kind": np.array("agent"),
-        "facts": np.array(json.dumps(facts)),
-        "episodes": np.array(agent.episodes),
-        **start,
-        **{f"state{key}": array for key, array in pack(agent.state).items()},
-    }
+    states = {f"state{key}": array for key, array in pack(agent.state).items()}
+    return {"kind": np.array("agent"), "facts": np.array(json.dumps(facts)), **states}
 
 
 def _restore(arrays: Arrays, learner: str | Learner | None) -> Agent:
-    if str(arrays.pop("kind", "")) != "agent":
+    """Make the agent again as it was made, and write back what it has learned."""
+    kind, facts = str(arrays.pop("kind", "")), json.loads(str(arrays.pop("facts", "null")))
+    if kind != "agent" or not isinstance(facts, dict):
         raise TacitError("it does not say that it is one")
-    facts = json.loads(str(arrays.pop("facts", "")))
-    if not isinstance(facts, dict):
-        raise TacitError("it does not say what the agent is")
-    name, params, spec = _learner(facts, learner)
-    horizon, states = (check.integer(key, facts[key], least=1, most=2**40) for key in ("horizon", "states"))
-    sizes = [check.integer("actions", size, least=1, most=2**40) for size in facts["actions"]]
-    span = check.interval("reward_range", facts["reward_range"])
-    scale = Scale(*(check.integer("scale", one, least=1, most=_MOST) for one in facts["scale"]))
-    seed, index = (check.integer(key, facts[key], least=0, most=_MOST) for key in ("seed", "index"))
-    rewards = facts["rewards"]
-    team = None if rewards is None else sizes
-    sizes = _check_team(spec, name, team, rewards, index, sizes[0] if team is None else sizes[index], span)
-    start = arrays.pop("start", None)
-    start = None if start is None else _start(start, (horizon, states, sizes[0]))
-    episodes = whole_number({"episodes": arrays.pop("episodes")}, "episodes", most=_MOST)
-    one = Agent(spec, _world((horizon, states, sizes), span, scale, start), seed=seed, index=index, rewards=rewards)
-    one.name, one.params, one.episodes = name, params, episodes
-    fields = {key.removeprefix("state"): array for key, array in arrays.items()}
-    fresh = pack(one.state)
+    name, params = facts["learner"], facts["params"]
+    if learner is None or isinstance(learner, str):
+        if params is None or name not in REGISTRY:
+            raise TacitError(f"its learner is {brief(facts.get('repr'))}; give it again: Agent.load(path, learner=…)")
+        one = agent(name, **facts["arguments"], **params)
+    else:
+        one = agent(learner, **facts["arguments"])
+        one.name = name
+    if repr(one.spec) != facts["repr"]:
+        raise TacitError(f"its learner is {brief(facts['repr'])}, not {brief(one.spec)}")
+    states = check.integer("states", facts["states"], least=one.states)
+    if states > one.states:
+        one.grow(states)
+    one.episodes = check.integer("episodes", facts["episodes"], least=0, most=_MOST)
+    fields, fresh = {key.removeprefix("state"): array for key, array in arrays.items()}, pack(one.state)
     check_names(fields, set(fresh))
-    check_alike(fields, fresh, most=one.world.most(episodes))
+    check_alike(fields, fresh, most=one.world.most(one.episodes))
     unpack(one.state, fields)
     for stream, position in zip(one.streams, facts["streams"], strict=True):
         streams.check_state(stream, position)
         stream.bit_generator.state = position
-    one._joint = [
-        check.integer("joint", action, least=-1, most=size - 1)
-        for action, size in zip(facts["joint"], sizes, strict=True)
-    ]
+    pairs = zip(facts["joint"], one.world.actions.tolist(), strict=True)
+    one._joint = [check.integer("joint", action, least=-1, most=size - 1) for action, size in pairs]
     return one
-
-
-def _learner(facts: dict[str, Any], learner: str | Learner | None) -> tuple[str, dict[str, Any] | None, Learner]:
-    """Return the learner's name, its parameters and the learner, as the file or the caller has it."""
-    name, params = facts["learner"], facts["params"]
-    if learner is None or isinstance(learner, str):
-        if params is None or not isinstance(name, str) or name not in REGISTRY:
-            raise TacitError(f"its learner is {brief(facts.get('repr'))}; give it again: Agent.load(path, learner=…)")
-        spec = REGISTRY.make(name, **params)
-    else:
-        spec, params = learner, None
-    if repr(spec) != facts["repr"]:
-        raise TacitError(f"its learner is {brief(facts['repr'])}, not {brief(spec)}")
-    return name, params, spec
-
-
-def _start(table: Any, size: tuple[int, ...]) -> FloatArray:
-    """Return the policy that the agent started from."""
-    H, S, A = size
-    start = check.array("start", table)
-    if start.shape not in ((H, S, A), (1, S, A)):
-        raise TacitError(f"start has shape {start.shape}; it must be {(H, S, A)}")
-    check.distributions("start", start, ["h", "s", "a"], over="actions")
-    return start
 
 
 def _plain(params: Any) -> Any:

@@ -225,11 +225,3 @@ def take(arrays: Arrays, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...]
             f"its array {name!r} is {array.dtype} of shape {array.shape}; it must be {np.dtype(dtype)} of {shape}"
         )
     return array
-
-
-def whole_number(arrays: Arrays, name: str, *, most: int) -> int:
-    """Return a whole number from 0 to `most`."""
-    array = arrays.get(name)
-    if array is None or array.dtype.kind not in "iu" or array.shape != () or not 0 <= int(array) <= most:
-        raise TacitError(f"its array {name!r} must be a whole number from 0 to {most}")
-    return int(array)

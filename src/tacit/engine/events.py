@@ -98,6 +98,8 @@ class Noted:
     ----------
     text : str
         A sentence for people.
+    urgent : bool
+        Before learning: what was guessed of an environment. `tacit.learn` logs it as a warning, so that it is seen.
 
     Examples
     --------
@@ -107,44 +109,7 @@ class Noted:
     """
 
     text: str
-
-
-@dataclass(frozen=True)
-class Scouted:
-    """What was guessed of an environment before learning; `tacit.learn` shows it.
-
-    Attributes
-    ----------
-    text : str
-        A sentence for people.
-
-    Examples
-    --------
-    >>> from tacit.engine import Scouted
-    >>> Scouted("a few random episodes suggest horizon=25").text
-    'a few random episodes suggest horizon=25'
-    """
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Compiling:
-    """Machine code is not on disk yet: the compiler is at work for some seconds, and nothing moves meanwhile.
-
-    Attributes
-    ----------
-    text : str
-        A sentence for people.
-
-    Examples
-    --------
-    >>> from tacit.engine import Compiling
-    >>> Compiling("compiling, some seconds").text
-    'compiling, some seconds'
-    """
-
-    text: str
+    urgent: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,7 +136,7 @@ class Finished:
     ended: str
 
 
-Event = Compiling | Started | Scouted | Advanced | Measured | Noted | Finished
+Event = Started | Advanced | Measured | Noted | Finished
 
 #: Called with every event; raising KeyboardInterrupt ends the run as Ctrl-C does, with what was done.
 Watcher = Callable[[Event], None]
@@ -181,13 +146,12 @@ log = logging.getLogger("tacit")
 
 def log_event(event: Event) -> None:
     """Write an event to the logger "tacit": measurements and progress as debug, the rest as info."""
-    if not isinstance(event, Scouted):
-        log.log(logging.DEBUG if isinstance(event, Advanced | Measured) else logging.INFO, "%s", event)
+    log.log(logging.DEBUG if isinstance(event, Advanced | Measured) else logging.INFO, "%s", event)
 
 
-def show(event: Event) -> None:
+def show_urgent(event: Event) -> None:
     """Write what was guessed before learning where people see it: a warning of the logger "tacit", on stderr."""
-    if isinstance(event, Scouted):
+    if isinstance(event, Noted) and event.urgent:
         log.warning("%s", event.text)
 
 
@@ -235,10 +199,8 @@ class ProgressLine:
                 time_left = "" if total >= check.EPISODES else f"{left:.0f} s left"
                 facts = filter(None, [f"{done:,} episodes", self._rest, time_left])
                 self._write(f"{self._name}{share}  {', '.join(facts)}")
-            case Compiling(text):
-                self._write(text)
-            case Scouted() | Noted():  # which others write
-                self._write("")
+            case Noted(text, urgent):
+                self._write("" if urgent else text)  # others write what is urgent
             case Finished(done):
                 self._write(f"{self._name}  {done:,} episodes, measuring")
 

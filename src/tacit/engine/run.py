@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -84,6 +84,11 @@ class Gaps:
     def gap(self) -> float:
         """The largest upper bound."""
         return float(self.upper.max())
+
+    def __str__(self) -> str:
+        if self.source == "none":
+            return "no gap measured"
+        return f"{self.kind} gap{f' {self.size}' if self.informative else ': no information yet'} ({self.source})"
 
     @property
     def size(self) -> str:
@@ -479,6 +484,8 @@ class Run:
     causes: tuple[Advice, ...] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.candidates, Mapping) or self.chosen not in self.candidates:
+            raise TacitError(f"chosen must be the name of one of the candidates; got {brief(self.chosen)}")
         object.__setattr__(self, "candidates", Candidates(self.candidates))
         for policy in (self.last, self.sampled, *(one._policy for one in self.candidates.values())):
             if policy is not None:
@@ -501,18 +508,7 @@ class Run:
             data["deviations"] = gains.data
         return Document(repr(self), parts, data)
 
-    def plot(
-        self,
-        *,
-        ax: Any = None,
-        columns: Sequence[str] | None = None,
-        agents: Sequence[int] | None = None,
-        scale: str = "log",
-        title: str | None = None,
-        size: tuple[float, float] | None = None,
-        figsize: tuple[float, float] | None = None,
-        style: str = "screen",
-    ) -> Any:
+    def plot(self, **options: Any) -> Any:
         """Draw the run's curve: reward and gap over episodes, or other columns of it.
 
         Parameters
@@ -527,7 +523,7 @@ class Run:
         scale : {"log", "linear"}
             Of gaps; a logarithmic axis is linear just above zero, so that a gap of zero is on it.
         title, size : optional
-            The title, and (width, height) in inches; matplotlib's word figsize is taken too.
+            The title, and (width, height) in inches.
         style : {"screen", "paper"}
             For a paper: as wide as a column, small fonts, which PDF files embed.
 
@@ -536,8 +532,7 @@ class Run:
         axes
             One for a single column, otherwise an array of them.
         """
-        look = {"scale": scale, "title": title, "size": size or figsize, "style": style}
-        return hooks.call("plot_run", self, ax=ax, columns=columns, agents=agents, **look)
+        return hooks.call("plot_run", self, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the run to a new directory, as experiments do: `tacit plot`, `report` and `evaluate` read it too.
@@ -657,13 +652,6 @@ class Run:
         game = as_tables(self.game)
         return None if game is None else useful_optimum(game)
 
-    @property
-    def share(self) -> float | None:
-        """The gap as a share of the uniform policy's, where both are known and that is not 0."""
-        if self.gaps.source not in ("exact", "certificate") or not self.uniform_gap:
-            return None
-        return self.gap / self.uniform_gap
-
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
         """What is wrong with the result, if anything is, and what to try."""
@@ -680,7 +668,7 @@ class Run:
             cut = ", interrupted" if self.error is None else ", interrupted by an error (run.error)"
             of = "" if self.planned is None else f" of {self.planned}"
         episodes = self.unit.removesuffix("s") if self.episodes == 1 and not of else self.unit
-        gap = f", {self._describe_gap()}" if self.candidates[self.chosen].measured else ""
+        gap = f", {self.gaps}" if self.candidates[self.chosen].measured else ""
         return f"Run({self.learner!r}, {self.episodes}{of} {episodes}, seed {self.seed}{cut}{gap})"
 
     def __str__(self) -> str:
@@ -736,11 +724,3 @@ class Run:
         return max(
             most, float(np.abs(self.reward).max()), float(np.abs(0.0 if self.values is None else self.values).max())
         )
-
-    def _describe_gap(self) -> str:
-        gaps = self.gaps
-        if gaps.source == "none":
-            return "no gap measured"
-        if not gaps.informative:
-            return f"{gaps.kind} gap: no information yet ({gaps.source})"
-        return f"{gaps.kind} gap {gaps.size} ({gaps.source})"

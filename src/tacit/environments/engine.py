@@ -26,7 +26,7 @@ from tacit.core.types import FloatArray
 from tacit.engine import outputs
 from tacit.engine.checkpoint import Arrays, Checkpoint
 from tacit.engine.drive import Engine, Nothing, conduct
-from tacit.engine.events import Compiling, Noted, Scouted, Watcher, log
+from tacit.engine.events import Noted, Watcher, log
 from tacit.engine.recorded import Record
 from tacit.engine.run import Candidate, Gaps, Run
 from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
@@ -517,10 +517,11 @@ def learn_in_environment(
         bounds = replace(bounds, notes=(*bounds.notes, SCOUTED))
     early = bounds.notes
     if bounds.uncertain:
-        watch(Scouted(describe_scouting(name_of(env), bounds, scale_free=learner.info.reward_scale_free)))
+        scouted = describe_scouting(name_of(env), bounds, scale_free=learner.info.reward_scale_free)
+        watch(Noted(scouted, urgent=True))
     seeding = Seeding(adapter, options.seed)
     while True:
-        with announce_to(lambda text: watch(Compiling(text))):
+        with announce_to(lambda text: watch(Noted(text))):
             engine = EnvironmentEngine(
                 adapter, learner, bounds, episodes=options.most, seed=options.seed, encode=encodes, seeding=seeding
             )

@@ -21,12 +21,12 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from tacit.core import check, registry
@@ -35,10 +35,12 @@ from tacit.engine import Advanced, Event
 
 #: Clusters, and how the address of one is written.
 CLUSTERS = {"ray": "ray:HOST:PORT or ray:auto", "dask": "dask:tcp://HOST:PORT"}
-NAMES = ("threads", "processes", *CLUSTERS)
 
 #: A job, and how often it was started before.
 Key = tuple[int, int]
+
+#: What prepares a worker process, pickled, where anything does; then the job and its item, pickled.
+Parcel = tuple[bytes | None, bytes]
 
 
 @dataclass(frozen=True)
@@ -50,38 +52,21 @@ class Began:
 
 @dataclass(frozen=True)
 class Ended:
-    """A job returned its result."""
+    """The last word on a job: its result, or what it raised."""
 
-    result: Any
-
-
-@dataclass(frozen=True)
-class Failed:
-    """A job raised."""
-
-    error: BaseException
+    result: Any = None
+    error: BaseException | None = None
 
 
-@dataclass(frozen=True)
-class Lost:
+class Lost(Exception):
     """The worker died, or the job was given up with it."""
 
 
-@dataclass(frozen=True)
-class Stopped:
+class Stopped(BaseException):
     """The job was ended early, or never began, because it was asked to stop."""
 
 
-#: What can be said about a job; the last four are the last word on it.
-Message = Began | Event | Ended | Failed | Lost | Stopped
-
-
-@dataclass(frozen=True)
-class Parcel:
-    """A job as it travels: what prepares a process for it, then the job and its item; each pickled."""
-
-    setup: bytes | None
-    job: bytes
+Message = Began | Event | Ended
 
 
 class Backend:
@@ -101,7 +86,7 @@ class Backend:
 
     def pack(self, job: Any, item: Any) -> Any:
         """Return a job as it travels; what does not pickle raises."""
-        return Parcel(self._setup, pickle.dumps((job, item)))
+        return self._setup, pickle.dumps((job, item))
 
     def start(self, key: Key, parcel: Any) -> None:
         """Hand a job over, packed."""
@@ -130,59 +115,47 @@ class Backend:
     def close(self) -> None:
         """End the workers that are ours, and what still runs on them."""
 
-
-class Where(NamedTuple):
-    """The name of a kind of backend, or somebody's executor; its address; and how many workers it may have."""
-
-    kind: Any
-    address: str
-    workers: int | None
-
-    def open(self, setup: Callable[[], None] | None = None) -> Backend:
-        """Open the backend; `setup` is called in each worker process before its first job."""
-        prepared = None if setup is None else pickle.dumps(setup)
-        match self.kind:
-            case "threads":
-                return Threads(self.workers or cores())
-            case "processes":
-                return Processes(self.workers or cores(), prepared)
-            case "ray":
-                ray = RayExecutor(self.address)
-                return Foreign(ray, self.workers, prepared, close=ray.shutdown)
-            case "dask":
-                client = dask_client(self.address)
-                executor = client.get_executor(pure=False)
-                return Foreign(executor, self.workers, prepared, answer_on_dask, client.close)
-            case executor:
-                return Foreign(executor, self.workers, prepared)
+    def _report(self, key: Key, call: Callable[[], Any]) -> None:
+        """Call a function, and put what becomes of it into the inbox."""
+        try:
+            last = Ended(call())
+        except (KeyboardInterrupt, CancelledError):
+            last = Ended(error=Stopped())
+        except BaseException as error:  # whatever a job raises
+            last = Ended(error=error)
+        self._inbox.put((key, last))
 
 
-def parse(on: str | Executor, workers: int | None) -> Where:
-    """Return which backend is meant; `on` may state the number of workers, or an address.
+def choose_backend(on: str | Executor, workers: int | None) -> Callable[[Callable[[], None] | None], Backend]:
+    """Return what opens the backend that is meant: a function of what is called in each worker process first.
 
-    >>> parse("ray:10.0.0.1:6379", 8)
-    Where(kind='ray', address='10.0.0.1:6379', workers=8)
+    >>> choose_backend("threads:2", None)(None).capacity
+    2
     """
     if workers is not None:
         workers = check.integer("workers", workers)
     if isinstance(on, Executor):
-        return Where(on, "", workers)
+        return lambda setup: Foreign(on, workers, _pack_setup(setup))
     if not isinstance(on, str):
-        raise TacitError(f"on is {brief(on)}; it must be one of {', '.join(NAMES)}, or an Executor")
+        raise TacitError(f"on must be threads, processes, {' or '.join(CLUSTERS)} or an Executor; got {brief(on)}")
     name, colon, rest = on.partition(":")
-    check.choice("executor", name, NAMES)
+    check.choice("executor", name, ("threads", "processes", *CLUSTERS))
     if name in CLUSTERS:
         if not rest:
             raise TacitError(f"on must have the address of the cluster, {CLUSTERS[name]}; got {brief(on)}")
-        return Where(name, rest, workers)
-    if not colon:
-        return Where(name, "", workers)
-    if not rest.isdecimal():
-        raise TacitError(f"on is {brief(on)}; it must be {name} or {name}:N, with N workers")
-    stated = check.integer("workers", int(rest))
-    if workers not in (None, stated):
+        join = join_ray if name == "ray" else join_dask
+        return lambda setup: join(rest, workers, _pack_setup(setup))
+    if colon and not rest.isdecimal():
+        raise TacitError(f"on must be {name} or {name}:N, with N workers; got {brief(on)}")
+    number = check.integer("workers", int(rest)) if colon else workers
+    if workers not in (None, number):
         raise TacitError(f"on is {brief(on)} and workers is {workers}; give one of them")
-    return Where(name, "", stated)
+    local = Threads if name == "threads" else Processes
+    return lambda setup: local(number or cores(), _pack_setup(setup))
+
+
+def _pack_setup(setup: Callable[[], None] | None) -> bytes | None:
+    return None if setup is None else pickle.dumps(setup)
 
 
 class Reporter:
@@ -204,30 +177,14 @@ class Reporter:
             raise KeyboardInterrupt
 
 
-@cache
-def host() -> str:
-    """Name this machine."""
-    return socket.gethostname().replace(":", "-") or "localhost"
-
-
 def here() -> str:
     """Say where this process is: a machine, a colon, and the number of the process."""
-    return f"{host()}:{os.getpid()}"
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def cores() -> int:
     """Return how many cores this process may use: in a job of Slurm, fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def block_interrupts() -> None:
-    """Let Ctrl-C mean nothing to this thread and to all that it starts.
-
-    A terminal sends it to every process of a command, and it is the driver's alone to heed.
-    """
-    if hasattr(signal, "pthread_sigmask"):
-        resource_tracker.ensure_running()  # it would lift the block
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 # what a worker process does with a job, wherever it is ----------------------------------------------------------------
@@ -241,55 +198,42 @@ def answer(parcel: Parcel, watch: Reporter | None = None) -> bytes:
 
     A job is unpickled after the preparation, which may make the modules known that it refers to.
     """
+    setup, packed = parcel
     try:
-        _prepare(parcel.setup)
-        job, item = pickle.loads(parcel.job)
+        with _lock:
+            if setup is not None and setup not in _prepared:
+                pickle.loads(setup)()
+                _prepared.add(setup)
+        job, item = pickle.loads(packed)
         if watch is not None:
             watch.send(Began(here()))
-        ended = Ended(job(item, watch))
-        try:
-            return pickle.dumps(ended)
-        except Exception as error:
-            raise TacitError(f"what the job returned does not pickle: {one_line(error)}") from None
+        return pickle.dumps((job(item, watch), None))
     except KeyboardInterrupt:
-        return pickle.dumps(Stopped())
-    except (Exception, SystemExit) as error:  # whatever a job raises
+        return pickle.dumps((None, Stopped()))
+    except (Exception, SystemExit) as error:  # whatever a job raises; or its result does not pickle
         raised = TacitError(sentence(error))
         raised.add_note(traceback.format_exc())
-        return pickle.dumps(Failed(raised))
+        return pickle.dumps((None, raised))
 
 
-def read_answer(answered: bytes) -> Message:
-    """Return the message in an answer."""
-    try:
-        message: Message = pickle.loads(answered)
-    except Exception as error:  # as where a result's module is not known here
-        return Failed(error)
-    return message
-
-
-def _prepare(setup: bytes | None) -> None:
-    """Do what comes before the first job of a process; where it fails, every job does."""
-    with _lock:
-        if setup is not None and setup not in _prepared:
-            pickle.loads(setup)()
-            _prepared.add(setup)
+def read_answer(answered: bytes) -> Any:
+    """Return the result in an answer, or raise what the job raised."""
+    result, error = pickle.loads(answered)
+    if error is not None:
+        raise error
+    return result
 
 
 # jobs on this machine -------------------------------------------------------------------------------------------------
 
 
-class _GivenUp(BaseException):
-    """Ends a job that nobody waits for any more, before it writes anything."""
-
-
 class Threads(Backend):
     """A thread for each job. They are daemons: one that hangs and was given up does not keep the process alive."""
 
-    def __init__(self, capacity: int) -> None:
-        super().__init__(capacity)
+    def __init__(self, capacity: int, setup: bytes | None = None) -> None:
+        super().__init__(capacity, setup)
         self._stop = threading.Event()
-        self._given_up: set[Key] = set()
+        self._killed: set[Key] = set()
 
     def pack(self, job: Any, item: Any) -> Any:
         """Return a job as it is: it stays in this process."""
@@ -297,42 +241,37 @@ class Threads(Backend):
 
     def start(self, key: Key, parcel: Any) -> None:
         """Hand a job over."""
-        threading.Thread(target=self._run, args=(key, *parcel), name="tacit-job", daemon=True).start()
+        call = partial(self._report, key, partial(self._run, key, parcel))
+        threading.Thread(target=call, name="tacit-job", daemon=True).start()
 
     def stop(self) -> None:
         """Ask all jobs to end early."""
         self._stop.set()
 
     def kill(self, key: Key) -> None:
-        """End a job by force, where that is possible."""
-        self._given_up.add(key)  # no thread can be ended by force; it ends with its next event, if there is one
+        """Give a job up: no thread can be ended by force; it ends with its next event, if there is one."""
+        self._killed.add(key)
 
     def close(self) -> None:
-        """End what is ours."""
+        """Ask all jobs to end early."""
         self._stop.set()
 
-    def _run(self, key: Key, job: Any, item: Any) -> None:
-        def send(event: Event) -> None:
-            if key in self._given_up:
-                raise _GivenUp
-            self._inbox.put((key, event))
+    def _run(self, key: Key, parcel: Any) -> Any:
+        job, item = parcel
+        self._send(key, Began(here()))
+        return job(item, Reporter(partial(self._send, key), self._stop.is_set))
 
-        self._inbox.put((key, Began(here())))
-        try:
-            self._inbox.put((key, Ended(job(item, Reporter(send, self._stop.is_set)))))
-        except KeyboardInterrupt:
-            self._inbox.put((key, Stopped()))
-        except BaseException as error:  # whatever a job raises
-            self._inbox.put((key, Failed(error)))
+    def _send(self, key: Key, message: Message) -> None:
+        if key in self._killed:  # before it writes anything
+            raise Stopped
+        self._inbox.put((key, message))
 
 
 #: Seconds that an idle worker has to end by itself.
 _PATIENCE = 5.0
-#: Sent to a worker: end, when the job that runs has ended, and let it end early.
-_END = b"end"
 
 
-class Processes(Backend):
+class Processes(Threads):
     """A thread for each job, which talks to the worker process that runs it."""
 
     def __init__(self, capacity: int, setup: bytes | None) -> None:
@@ -340,66 +279,58 @@ class Processes(Backend):
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         self._busy: dict[Key, _Worker] = {}
-        self._killed: set[Key] = set()
-        self._stopping = False
 
-    def start(self, key: Key, parcel: Parcel) -> None:
-        """Hand a job over."""
-        threading.Thread(target=self._run, args=(key, parcel), daemon=True).start()
+    pack = Backend.pack
 
     def stop(self) -> None:
         """Ask all jobs to end early."""
         with self._lock:
-            self._stopping = True
-            for one in self._busy.values():
-                one.ask_to_end()
+            self._stop.set()
+            for worker in self._busy.values():
+                worker.ask_to_end()
 
     def interrupt(self) -> bool:
         """Cut jobs short, and return whether that is possible."""
         with self._lock:
-            for one in self._busy.values():
-                one.interrupt()
+            for worker in self._busy.values():
+                worker.interrupt()
         return _CUT is not None
 
     def kill(self, key: Key) -> None:
-        """End a job by force, where that is possible."""
+        """End a job by force."""
         with self._lock:
             self._killed.add(key)
             if key in self._busy:
-                self._busy[key].kill()
+                self._busy[key].process.kill()
 
     def close(self) -> None:
-        """End what is ours."""
+        """End all workers, those that have nothing to do with patience."""
         with self._lock:
-            self._stopping = True
-            for one in self._idle:
-                one.ask_to_end()
-            for one in self._busy.values():
-                one.kill()
-            for one in self._idle:
-                one.end(_PATIENCE)
+            self._stop.set()
+            for worker in self._busy.values():
+                worker.process.kill()
+            for worker in self._idle:
+                worker.ask_to_end()
+            for worker in self._idle:
+                worker.end(_PATIENCE)
             self._idle.clear()
 
-    def _run(self, key: Key, parcel: Parcel) -> None:
-        """Run a job in a worker of its own, and say what becomes of it."""
-        chosen: _Worker | None = None
-        last: Message
-        died = False
+    def _run(self, key: Key, parcel: Parcel) -> Any:
+        """Run a job in a worker of its own, which is kept for the next where it lives."""
+        worker, alive = self._take(key), False
         try:
-            chosen = self._take(key)
-            last = read_answer(chosen.run(parcel, lambda event: self._inbox.put((key, event))))
+            answered = worker.run(parcel, partial(self._send, key))
+            alive = True
         except (EOFError, OSError):
-            last, died = Lost(), True
-        except BaseException as error:
-            last = Failed(error)
-        with self._lock:
-            self._busy.pop(key, None)
-            again = not died and not self._stopping
-            if again and chosen is not None:
-                self._idle.append(chosen)
-        if chosen is not None and not again:
-            chosen.end(0.0 if died else _PATIENCE)
-        self._inbox.put((key, last))
+            raise Lost from None
+        finally:
+            with self._lock:
+                del self._busy[key]
+                again = alive and not self._stop.is_set()
+                self._idle += [worker] * again
+            if not again:
+                worker.end(_PATIENCE if alive else 0.0)
+        return read_answer(answered)
 
     def _take(self, key: Key) -> _Worker:
         """Return a worker that has nothing to do, started if there is none."""
@@ -408,10 +339,10 @@ class Processes(Backend):
         worker = worker or _Worker()
         with self._lock:
             self._busy[key] = worker
-            if self._stopping:
+            if self._stop.is_set():
                 worker.ask_to_end()
             if key in self._killed:
-                worker.kill()
+                worker.process.kill()
         return worker
 
 
@@ -420,47 +351,42 @@ class _Worker:
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
-        block_interrupts()  # not even while they start
+        if hasattr(signal, "pthread_sigmask"):  # a terminal sends Ctrl-C to every process; it is the driver's alone
+            resource_tracker.ensure_running()  # it would lift the block
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         self._sending = threading.Lock()
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs,))
-        self._process.start()
-        self.pid = self._process.pid
+        self.process = context.Process(target=_serve, args=(theirs,))
+        self.process.start()
         theirs.close()
 
-    def run(self, parcel: Parcel, watch: Any) -> bytes:
+    def run(self, parcel: Parcel, watch: Callable[[Message], None]) -> bytes:
         """Send a job, pass on its events, and return its answer."""
-        self._send(pickle.dumps(parcel))
-        while True:
-            event, answered = self._pipe.recv()
-            if answered is not None:
-                return bytes(answered)
-            watch(event)
+        self._send(parcel)
+        while not isinstance(message := self._pipe.recv(), bytes):
+            watch(message)
+        return message
 
     def ask_to_end(self) -> None:
         """Let it end when its job has ended, and its job end early."""
         with contextlib.suppress(OSError):  # it has ended already
-            self._send(_END)
+            self._send(None)
 
-    def _send(self, content: bytes) -> None:
+    def _send(self, content: Parcel | None) -> None:
         with self._sending:  # a job and the wish to end come from different threads
-            self._pipe.send_bytes(content)
+            self._pipe.send(content)
 
     def interrupt(self) -> None:
         """Raise KeyboardInterrupt in the job that runs, if one does."""
-        if _CUT is not None and self.pid is not None:
+        if _CUT is not None and self.process.pid is not None:
             with contextlib.suppress(ProcessLookupError):  # it has ended already
-                os.kill(self.pid, _CUT)
-
-    def kill(self) -> None:
-        """End it at once; whoever waits for its answer is told that it has died."""
-        self._process.kill()
+                os.kill(self.process.pid, _CUT)
 
     def end(self, patience: float) -> None:
         """End the process, after so many seconds by force."""
-        self._process.join(patience)
-        self._process.kill()
-        self._process.join()
+        self.process.join(patience)
+        self.process.kill()
+        self.process.join()
         self._pipe.close()
 
 
@@ -474,12 +400,11 @@ def _serve(pipe: Connection) -> None:
     _heed_cut(signal.SIG_IGN)
     os.dup2(2, 1)  # a job may print; stdout is the parent's
     with contextlib.suppress(EOFError, OSError):  # the parent is gone
-        while (sent := pipe.recv_bytes()) != _END:
-            watch = Reporter(lambda event: pipe.send((event, None)), pipe.poll)  # all that comes is to end
+        while (parcel := pipe.recv()) is not None:
             _heed_cut(signal.default_int_handler)
-            answered = answer(pickle.loads(sent), watch)
+            answered = answer(parcel, Reporter(pipe.send, pipe.poll))  # all that comes is the wish to end
             _heed_cut(signal.SIG_IGN)
-            pipe.send((None, answered))
+            pipe.send(answered)
 
 
 def _heed_cut(handler: Any) -> None:
@@ -511,33 +436,24 @@ class Foreign(Backend):
         try:
             future = self._executor.submit(self._run, parcel)
         except Exception as error:  # e.g. it is broken or was shut down
-            self._inbox.put((key, Failed(error)))
-            return
+            future = Future()
+            future.set_exception(error)
         self._futures[key] = future
         future.add_done_callback(partial(self._done, key))
 
     def _done(self, key: Key, future: Future[bytes]) -> None:
-        self._inbox.put((key, _read_future(future)))
+        self._report(key, lambda: read_answer(future.result()))
         self._futures.pop(key, None)
 
     def stop(self) -> None:
         """Cancel all jobs; those that have begun are left alone."""
         for key, future in list(self._futures.items()):
             if not future.cancel():
-                self._inbox.put((key, Stopped()))
+                self._inbox.put((key, Ended(error=Stopped())))
 
     def close(self) -> None:
         """Shut down what is ours."""
         self._close()
-
-
-def _read_future(future: Future[bytes]) -> Message:
-    if future.cancelled():
-        return Stopped()
-    error = future.exception()
-    if error is not None:
-        return Stopped() if type(error) is KeyboardInterrupt else Failed(error)
-    return read_answer(future.result())
 
 
 # Ray and Dask as executors, on a cluster that is there: each runs a task again whose worker died --------------------
@@ -557,7 +473,9 @@ class RayExecutor(Executor):
         self._connected = not self._ray.is_initialized()  # otherwise the user has, and disconnects
         if self._connected:
             try:
-                check_listens(address)
+                parts = urlsplit(address if "://" in address else f"//{address}")
+                if parts.hostname and parts.port:  # where nothing listens, Ray itself would try for minutes
+                    socket.create_connection((parts.hostname, parts.port), _REPLY).close()
                 self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
             except Exception as error:  # of many kinds
                 raise TacitError(f"no Ray cluster answers at {address!r}: {one_line(error, 200)}") from None
@@ -579,20 +497,20 @@ class RayExecutor(Executor):
             self._ray.shutdown()
 
 
-def check_listens(address: str) -> None:
-    """Raise OSError where nothing listens at host:port or ray://host:port: Ray itself would try for minutes."""
-    parts = urlsplit(address if "://" in address else f"//{address}")
-    if parts.hostname and parts.port:
-        socket.create_connection((parts.hostname, parts.port), _REPLY).close()
+def join_ray(address: str, workers: int | None, setup: bytes | None) -> Backend:
+    """Return the Ray cluster at an address as a backend."""
+    ray = RayExecutor(address)
+    return Foreign(ray, workers, setup, close=ray.shutdown)
 
 
-def dask_client(address: str) -> Any:
-    """Return a client of the Dask scheduler at an address."""
+def join_dask(address: str, workers: int | None, setup: bytes | None) -> Backend:
+    """Return the workers of the Dask scheduler at an address as a backend."""
     distributed = registry.require("distributed", "dask")
     try:
-        return distributed.Client(address, set_as_default=False, timeout=10)
+        client = distributed.Client(address, set_as_default=False, timeout=10)
     except (OSError, ValueError) as error:
         raise TacitError(f"no Dask scheduler answers at {address!r}: {one_line(error, 200)}") from None
+    return Foreign(client.get_executor(pure=False), workers, setup, answer_on_dask, client.close)
 
 
 def answer_on_dask(parcel: Parcel) -> bytes:

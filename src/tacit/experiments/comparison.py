@@ -1,11 +1,15 @@
-"""Which learner? An experiment with one game and one budget, and its results ranked by exact or certified gaps."""
+"""Which learner? An experiment with one game and one budget, and its results ranked by exact or certified gaps.
+
+In an environment learners are ranked by the return of the returned policy, with what trained responses gain.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,11 +19,12 @@ import numpy as np
 from tacit.core import check
 from tacit.core.display import Document, Table, count, drop_noise
 from tacit.core.errors import TacitError, brief
-from tacit.environments.adapters import is_environment
+from tacit.engine.events import log
+from tacit.environments.adapters import environment, is_environment, name_of
+from tacit.environments.measuring import evaluate_by_play, exploit, with_interval
 from tacit.environments.pettingzoo import NamedEnvironment
 from tacit.evaluation import uniform_gap
 from tacit.evaluation.solve import welfare_range
-from tacit.experiments.played import PlayedComparison, compare_by_play
 from tacit.experiments.results import Group, Outcome, Results
 from tacit.experiments.runner import Progress, run_experiment
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec, make_game
@@ -27,6 +32,8 @@ from tacit.games.gymnasium import read_table
 from tacit.games.protocol import is_game
 from tacit.games.tabular import TabularGame, as_tables
 from tacit.learners import PPO, REGISTRY, resolve
+from tacit.learning import run_learner
+from tacit.options import Options
 
 #: The target gap, as a share of the uniform policy's.
 TARGET = 0.1
@@ -40,8 +47,22 @@ COLUMNS = (
 )
 
 
+class Ranking:
+    """What is shown as a table: as text, and in notebooks."""
+
+    def table(self) -> Document:
+        """Return the ranking for people."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Ranking):
     """The results of several learners on one game, ranked by mean gap.
 
     Attributes
@@ -106,16 +127,11 @@ class Comparison:
         median = statistics.median(math.inf if one is None else one for one in times)
         values = np.mean([one.value or [math.nan] * one.agents for one in runs], axis=0)
         kind, source = group.gap_kind()
+        sizes = {"mean": statistics.fmean(gaps), "max": max(gaps), "per_seed": gaps}
         return {
             "rank": rank,
             "learner": group.learner,
-            "gap": {
-                "kind": kind,
-                "source": source,
-                "mean": statistics.fmean(gaps),
-                "max": max(gaps),
-                "per_seed": gaps,
-            },
+            "gap": {"kind": kind, "source": source, **sizes},
             "candidate": "/".join(sorted({one.chosen for one in runs})),
             "value": values.tolist(),
             "welfare": float(values.sum()),
@@ -173,12 +189,6 @@ class Comparison:
         numbers = (f"{gap:.4g}", f"{worst:.4g}", of_uniform, row["gap"]["kind"], row["candidate"])
         size = (f"{row['episodes']:,.0f}", f"{row['seconds']:.2f}", hitting, row["learns_from"])
         return (str(row["rank"]), row["learner"], *numbers, f"{welfare:.4g}", of_best, *size)
-
-    def __repr__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
 
 
 def gap_of(one: Outcome) -> float:
@@ -303,3 +313,132 @@ def _learner_specs(learners: Sequence[Any] | None, game: str | None) -> list[Lea
             raise TacitError(f"{spec.label or spec.name} is listed twice; leave one out, or give it another label")
         specs.append(spec)
     return specs
+
+
+# in an environment ---------------------------------------------------------------------------------------------------
+
+#: Episodes of each run where none are given.
+EPISODES = 1_000
+
+#: A returned policy is played in a fifth as many episodes as it was learned in, and so is each trained response.
+SHARE, LEAST = 5, 20
+
+PLAYED_COLUMNS = ("", "learner", "return", "least", "responses gain", "training", "seconds")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlayedComparison(Ranking):
+    """The results of several learners in one environment, ranked by mean return.
+
+    Attributes
+    ----------
+    game, budget : str
+        The environment, and what was played, in words.
+    rows : list of dict
+        What is known of each learner, the best first: the mean return over agents and seeds with an interval, the least
+        of any seed, and what trained responses gain, the largest of all agents, as the mean over seeds.
+    left_out : dict
+        Learners that do not fit the environment or failed, and why.
+    interrupted : bool
+    """
+
+    game: str
+    budget: str
+    rows: list[dict[str, Any]]
+    left_out: dict[str, str]
+    interrupted: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """Return what `tacit compare --json` prints."""
+        names = ("budget", "rows", "left_out", "interrupted")
+        return {name: getattr(self, name) for name in names}
+
+    def table(self) -> Document:
+        """Return the ranking for people."""
+        cells = [self._cells(rank, row) for rank, row in enumerate(self.rows, start=1)]
+        lines: list[str | Table] = [Table("", PLAYED_COLUMNS, cells, head=2)]
+        lines += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
+        lines += ["interrupted: these are the learners that were done"] * self.interrupted
+        return Document(f"{self.game}: {self.budget}", lines, self.document)
+
+    def _cells(self, rank: int, row: dict[str, Any]) -> tuple[str, ...]:
+        value, least = with_interval(*row["return"]), f"{min(row['per_seed']):.4g}"
+        training = "/".join(row["training"]) or "—"
+        return str(rank), row["learner"], value, least, f"{row['gain']:.3g}", training, f"{row['seconds']:.2f}"
+
+
+@contextlib.contextmanager
+def _enter(game: Any) -> Iterator[Any]:
+    """Give an environment: one that is named is made, and closed in the end."""
+    if isinstance(game, NamedEnvironment):
+        with game.enter() as env:
+            yield env
+    else:
+        yield game
+
+
+def compare_by_play(
+    game: Any,
+    specs: Sequence[LearnerSpec],
+    *,
+    episodes: int | None,
+    seeds: int,
+    seed: int,
+    progress: Callable[[Progress], None] | None,
+) -> PlayedComparison:
+    """Let learners learn in an environment, and rank them by their returns in fresh episodes; see `tacit.compare`."""
+    episodes = check.integer("episodes", EPISODES if episodes is None else episodes)
+    seeds = check.integer("seeds", seeds)
+    with _enter(game) as env:
+        agents = len(environment(env).names)
+        name = name_of(getattr(env, "env", env))
+    plays = max(episodes // SHARE, LEAST)
+    measuring = plays * (2 + 3 * agents)
+    runs = len(specs) * seeds
+    budget = f"{episodes:,} episodes a run, {count(seeds, 'seed')}; at most {measuring:,} more to measure each"
+    total = f"{runs * (episodes + measuring):,} episodes in all"
+    log.warning("%s: %s; %s, %s", name, budget, count(runs, "run"), total)
+    rows: list[dict[str, Any]] = []
+    left_out: dict[str, str] = {}
+    interrupted = False
+    for k, spec in enumerate(specs):
+        label = spec.label or spec.name
+        try:
+            with _enter(game) as env:
+                rows.append(_measure(env, spec, label, range(seed, seed + seeds), episodes, plays))
+        except TacitError as error:
+            left_out[label] = str(error)
+        except KeyboardInterrupt:
+            interrupted = True
+            break
+        if progress is not None:
+            done = (k + 1) * seeds
+            progress(Progress(done, runs, done * episodes, runs * episodes, failed=len(left_out) * seeds))
+    if not rows:
+        raise TacitError("; ".join(f"{label}: {why}" for label, why in left_out.items()) or "interrupted")
+    rows.sort(key=lambda row: -row["return"][0])
+    return PlayedComparison(name, budget, rows, left_out, interrupted)
+
+
+def _measure(env: Any, spec: LearnerSpec, label: str, seeds: range, episodes: int, plays: int) -> dict[str, Any]:
+    """Return what is known of one learner: all are measured in the same episodes."""
+    values, low, high, gains, training, seconds = [], [], [], [], set(), 0.0
+    for seed in seeds:
+        run = run_learner(env, spec.learner or spec.name, spec.params, Options(episodes, seed))
+        run.raise_error()
+        played = evaluate_by_play(env, run, episodes=plays, seed=seed)
+        responses = exploit(env, run, episodes=plays, plays=plays, seed=seed)
+        values.append(float(played.values.mean()))
+        low.append(played.low.mean())
+        high.append(played.high.mean())
+        gains.append(float(np.nanmax(responses.gains)))
+        training |= set(responses.training)
+        seconds += run.seconds / len(seeds)
+    return {
+        "learner": label,
+        "return": [float(np.mean(one)) for one in (values, low, high)],
+        "per_seed": values,
+        "gain": float(np.mean(gains)),
+        "training": sorted(training - {""}),
+        "seconds": seconds,
+    }

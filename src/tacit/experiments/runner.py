@@ -29,13 +29,11 @@ from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, sentence
 from tacit.engine import Advanced, Event, Measured, Noted, Started
 from tacit.engine.drive import Interrupts
-from tacit.engine.events import Compiling, Scouted
-from tacit.experiments import backends, store
-from tacit.experiments.backends import Backend, Began, Ended, Failed, Key, Lost, Message, Stopped
+from tacit.experiments import store
+from tacit.experiments.backends import Backend, Began, Ended, Key, Lost, Message, Stopped, choose_backend
 from tacit.experiments.results import FailedRun, Outcome, Results
 from tacit.experiments.spec import Experiment, RunSpec, plan
 from tacit.experiments.worker import Order, WorkerSetup, forget_games, pack_game, require_imported, work
-from tacit.options import Options
 
 #: Workers may die this often while they run a job before the job counts as failed.
 DEATHS = 2
@@ -69,13 +67,9 @@ class _Job:
     item: Any
     tries: int = 0
     deaths: int = 0  # of workers that had it
-    where: str = "that was starting"  # the worker that has begun, in this try
+    where: str = ""  # the worker that has begun, in this try
     deadline: float = math.inf  # of the timeout; a job that no worker has begun has none
     playing: bool = False
-
-    def again(self, **changes: Any) -> _Job:
-        """Return the job for another try."""
-        return _Job(**{"k": self.k, "item": self.item, "tries": self.tries, "deaths": self.deaths, **changes})
 
 
 class Dispatcher:
@@ -100,7 +94,7 @@ class Dispatcher:
     Examples
     --------
     >>> jobs = Dispatcher(lambda n, watch: 2 * n, [1, 2, 3])
-    >>> jobs.dispatch(backends.parse("threads", None).open)
+    >>> jobs.dispatch(lambda: choose_backend("threads", None)(None))
     >>> jobs.results
     [2, 4, 6]
     """
@@ -185,6 +179,7 @@ class Dispatcher:
                 self._end(one.k, _failure(error))
                 continue
             one.tries += 1
+            one.where, one.deadline, one.playing = "that was starting", math.inf, False
             self._running[one.k] = one
             self._backend.start((one.k, one.tries), parcel)
 
@@ -196,47 +191,45 @@ class Dispatcher:
             return
         match message:
             case Began(where):
-                one.where = where
-                one.deadline = time.monotonic() + self._timeout
+                one.where, one.deadline = where, time.monotonic() + self._timeout
                 self.began(k)
-            case Ended(result):
-                self._store(k, one, result)
-            case Failed(error):
-                self._end(k, _failure(error))
-            case Stopped():
+            case Ended(result, None):
+                self._store(one, result)
+            case Ended(error=Stopped()):
                 self._end(k, None)
-            case Lost():
-                self._lost(k, one)
+            case Ended(error=Lost()) if one.deaths < DEATHS:
+                one.deaths += 1
+                self._try_again(one)
+                self.lost(k, one.where)
+            case Ended(error=Lost()):
+                self._end(k, Failure(_DIED, happened=True))
+            case Ended(error=error):
+                self._end(k, _failure(error))
             case event:
                 one.playing |= isinstance(event, Advanced | Measured)
                 self.event(k, event)
 
-    def _store(self, k: int, one: _Job, result: Any) -> None:
+    def _store(self, one: _Job, result: Any) -> None:
         """Have a result stored, unless the job lacked something."""
         try:
-            more = self.more(k, result)
+            more = self.more(one.k, result)
         except Exception as error:  # as where a file is gone
-            self._end(k, _failure(error))
+            self._end(one.k, _failure(error))
             return
-        if more is not None and self.interrupted:
-            self._end(k, None)
+        if more is not None:
+            one.item = more
+            self._try_again(one)
             return
-        del self._running[k]
-        if more is None:
-            self._storing[self._writers.submit(self.settle, k, result)] = k
-        else:
-            self._waiting.appendleft(one.again(item=more))
+        del self._running[one.k]
+        self._storing[self._writers.submit(self.settle, one.k, result)] = one.k
 
-    def _lost(self, k: int, one: _Job) -> None:
-        """Try again what a dead worker had, unless too many have died of it."""
+    def _try_again(self, one: _Job) -> None:
+        """Put a job back in front of those that wait, or give it up after Ctrl-C."""
         if self.interrupted:
-            self._end(k, None)
-        elif one.deaths == DEATHS:
-            self._end(k, Failure(_DIED, happened=True))
+            self._end(one.k, None)
         else:
-            del self._running[k]
-            self._waiting.appendleft(one.again(deaths=one.deaths + 1))
-            self.lost(k, one.where)
+            del self._running[one.k]
+            self._waiting.appendleft(one)
 
     def _expire(self) -> None:
         """End jobs that have run for too long, and after Ctrl-C those that have not begun to play."""
@@ -300,58 +293,6 @@ class Progress:
     running: int = 0
 
 
-class ProgressWatch:
-    """Sums up the events of runs, each by its number.
-
-    A run that a checkpoint or a dead worker interrupted begins again; one that was read from disk just ends.
-    """
-
-    def __init__(
-        self,
-        runs: Sequence[Options],
-        progress: Callable[[Progress], None] | None,
-        note: Callable[[str], None] | None = None,
-    ) -> None:
-        self._progress, self._note, self._options = check.function("progress", progress), note, runs
-        self._total = None if any(one.open for one in runs) else sum(one.most for one in runs)
-        self._episodes = [0] * len(runs)
-        self._running, self._done, self._failed = set[int](), set[int](), set[int]()
-
-    def began(self, k: int) -> None:
-        """Take note that a run has begun, or begun again."""
-        self._running.add(k)
-        self._episodes[k] = 0
-        self._show()
-
-    def __call__(self, k: int, event: Event) -> None:
-        """Take in an event of a run."""
-        match event:
-            case Started(done=done) | Advanced(done):
-                self._episodes[k] = done
-            case Noted(text) | Scouted(text) | Compiling(text):
-                self.note(text)
-        self._show()
-
-    def end(self, k: int, *, good: bool) -> None:
-        """Take note that a run is done or has failed."""
-        self._running.discard(k)
-        (self._done if good else self._failed).add(k)
-        if not self._options[k].open:  # the episodes of an open run are those that were played
-            self._episodes[k] = self._options[k].most
-        self._show()
-
-    def note(self, text: str) -> None:
-        """Pass on what people should know."""
-        if self._note is not None:
-            self._note(text)
-
-    def _show(self) -> None:
-        if self._progress is not None:
-            done, failed, running = len(self._done), len(self._failed), len(self._running)
-            episodes = sum(self._episodes)
-            self._progress(Progress(done, len(self._options), episodes, self._total, failed, running))
-
-
 #: Seconds before a run that another process holds is looked at again.
 _PATIENCE = 0.5
 
@@ -380,9 +321,12 @@ class ExperimentRunner(Dispatcher):
     ) -> None:
         orders = [Order(spec, None if root is None else root / spec.directory, every) for spec in specs]
         super().__init__(work, orders, timeout)
-        self._progress = ProgressWatch([spec.options for spec in specs], progress, note)
+        self._progress, self._note = check.function("progress", progress), check.function("note", note)
+        self._options = [spec.options for spec in specs]
+        self._total = None if any(one.open for one in self._options) else sum(one.most for one in self._options)
+        self._episodes, self._noted = [0] * len(specs), set[str]()
+        self._playing, self._done, self._failed = set[int](), set[int](), set[int]()
         self._directories: dict[int, store.RunDirectory] = {}
-        self._noted: set[int] = set()
         self._tables: dict[str, bytes] = {}
 
     def run(self, open_backend: Callable[[], Backend]) -> Results:
@@ -408,9 +352,8 @@ class ExperimentRunner(Dispatcher):
             if one.spec != spec:  # only labels and the place can differ
                 store.begin(place, spec)
             self.results[k] = replace(one, spec=spec)
-            self._progress.end(k, good=True)
-            for text in one.notes:
-                self._progress.note(text)
+            self._count(k, self._done)
+            self._tell(*one.notes)
         return bool(self._todo())
 
     def _wait_for_others(self) -> bool:
@@ -418,7 +361,7 @@ class ExperimentRunner(Dispatcher):
         places = [place for k in self._todo() if (place := self.items[k].directory) is not None]
         if places:
             what = "a run" if len(places) == 1 else f"{len(places)} runs"
-            self._progress.note(f"another process computes {what} of these, and is waited for: {places[0]}")
+            self._tell(f"another process computes {what} of these, and is waited for: {places[0]}")
         try:
             while places and all(not store.is_finished(place) and store.is_held(place) for place in places):
                 time.sleep(_PATIENCE)
@@ -451,20 +394,45 @@ class ExperimentRunner(Dispatcher):
         return True
 
     def began(self, k: int) -> None:
-        """Count it among those that run."""
-        self._progress.began(k)
+        """Count it among those that run; where a dead worker had it, anew."""
+        self._playing.add(k)
+        self._episodes[k] = 0
+        self._show()
 
     def event(self, k: int, event: Event) -> None:
         """Write it and pass it on."""
         if k in self._directories:
             self._directories[k].event(event)
-        if type(event) is Noted:
-            self._noted.add(k)
-        self._progress(k, event)
+        match event:
+            case Started(done=done) | Advanced(done):
+                self._episodes[k] = done
+            case Noted(text):
+                self._tell(text)
+        self._show()
 
     def lost(self, k: int, where: str) -> None:
         """Tell that it is tried again."""
-        self._progress.note(f"the worker {where} died; another takes over its run ({self.items[k].spec.in_words})")
+        self._tell(f"the worker {where} died; another takes over its run ({self.items[k].spec.in_words})")
+
+    def _tell(self, *texts: str) -> None:
+        """Pass on what people should know, each text once."""
+        for text in texts:
+            if self._note is not None and text not in self._noted:
+                self._noted.add(text)
+                self._note(text)
+
+    def _count(self, k: int, those: set[int]) -> None:
+        """Count a run among those that are done, or that failed."""
+        self._playing.discard(k)
+        those.add(k)
+        if not self._options[k].open:  # the episodes of an open run are those that were played
+            self._episodes[k] = self._options[k].most
+        self._show()
+
+    def _show(self) -> None:
+        if self._progress is not None:
+            done, failed, playing = len(self._done), len(self._failed), len(self._playing)
+            self._progress(Progress(done, len(self.items), sum(self._episodes), self._total, failed, playing))
 
     def more(self, k: int, result: store.Delivery | None) -> Order | None:
         """Send the tables of the game where they are wanted."""
@@ -487,12 +455,11 @@ class ExperimentRunner(Dispatcher):
             pass
         match result:
             case Failure():
-                self._progress.end(k, good=False)
+                self._count(k, self._failed)
             case Outcome():
-                for text in () if k in self._noted else result.notes:  # nothing came on the way
-                    self._progress.note(text)
+                self._tell(*result.notes)  # on an executor of others nothing came on the way
                 if not result.interrupted:
-                    self._progress.end(k, good=True)
+                    self._count(k, self._done)
 
 
 def run_experiment(
@@ -526,7 +493,7 @@ def run_experiment(
     progress : callable, optional
         Called with a `Progress` now and then.
     note : callable, optional
-        Called with sentences that people should know while runs take place.
+        Called with sentences that people should know while runs take place, with each once.
     timeout : float, optional
         Seconds that a run may take on threads or in processes; one that takes longer is ended and counts as failed. A
         thread cannot be ended, and is left alone.
@@ -553,11 +520,11 @@ def run_experiment(
     runs = plan(experiment, keep=out is not None)
     if on is None:
         on = "processes" if any(not spec.has_tables for spec in runs) else "threads"
-    backend = backends.parse(on, workers)
-    if timeout is not None and backend.kind not in ("threads", "processes"):
+    open_backend = choose_backend(on, workers)
+    if timeout is not None and not (isinstance(on, str) and on.startswith(("threads", "processes"))):
         raise TacitError(f"timeout is for threads and processes; leave it out on {brief(on)}")
     root = None if out is None else files.path(out).absolute()
     if root is not None:
         store.make_directory(root)
     runner = ExperimentRunner(runs, root, progress, note, every=every, timeout=timeout)
-    return runner.run(partial(backend.open, WorkerSetup.pack(experiment.scripts)))
+    return runner.run(partial(open_backend, WorkerSetup.pack(experiment.scripts)))

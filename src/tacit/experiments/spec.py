@@ -29,26 +29,117 @@ import itertools
 import os
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+import tomli_w
+
 from tacit import games
 from tacit._version import __version__
 from tacit.core import check, files, hooks, memory
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.registry import Registry
 from tacit.environments.adapters import environment
 from tacit.environments.pettingzoo import NO_TABLES, NamedEnvironment, game_by_name
-from tacit.experiments import toml
 from tacit.games.exact import ExactGame, check_exact
 from tacit.learners import DEFAULT, REGISTRY, default_for, resolve, with_preset
 from tacit.options import FIELDS, HasOptions, Options
 
 if TYPE_CHECKING:
     from tacit.experiments.results import Results
+
+
+# dataclasses from TOML and JSON and back. TOML has no None: a field of None is left out, and among parameters the word
+# "none" stands for it.
+
+T = TypeVar("T")
+_NONE = "none"
+
+#: The largest file that is read, and bytes of memory that one byte of it may become.
+LIMIT, _SPREAD = 1_000_000, 100
+
+#: Parts of a key; the time and the memory to read one grow with their square.
+_DOTS = 100
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the table in a TOML file, with None for the word "none"."""
+    content = files.read(path, limit=LIMIT, spread=_SPREAD)
+    try:
+        text = content.decode()
+        if any(piece.count(".") > _DOTS for piece in re.split(r"[,=\n{}\[\]]", text)):
+            raise TacitError(f"it has a key of more than {_DOTS} parts")
+        table: dict[str, Any] = _replace_none(tomllib.loads(text))
+    except (ValueError, RecursionError, MemoryError) as error:  # no TOML, no UTF-8, or a number of 5000 digits
+        raise TacitError(f"{path} is not a TOML file: {one_line(error, 200)}") from None
+    return table
+
+
+def convert(table: object, kind: type[T]) -> T:
+    """Return a table as a dataclass; errors name the key."""
+    try:
+        return msgspec.convert(table, kind)
+    except (msgspec.ValidationError, ValueError, OverflowError, RecursionError) as error:
+        raise TacitError(one_line(error)) from None
+
+
+def check_keys(table: object, names: Iterable[str], where: str) -> Mapping[str, Any]:
+    """Return a table whose keys are all known."""
+    if not isinstance(table, Mapping):
+        raise TacitError(f"{where} must be a table; got {brief(table)}")
+    names = list(names)
+    for key in table:
+        if key not in names:
+            word = f"{where}.{one_line(key, 60)}".lstrip(".")
+            raise TacitError(f"{word} is an unknown key{check.suggestion(key, names)} known: {', '.join(names)}")
+    return table
+
+
+def _replace_none(value: Any) -> Any:
+    match value:
+        case {**table}:
+            return {key: _replace_none(part) for key, part in table.items()}
+        case [*parts]:
+            return [_replace_none(part) for part in parts]
+    return None if value == _NONE else value
+
+
+def dumps(spec: Any) -> str:
+    """Write a dataclass, or a table, as TOML.
+
+    >>> print(dumps(LearnerSpec("npg", {"eta": 0.1})), end="")
+    name = "npg"
+    <BLANKLINE>
+    [params]
+    eta = 0.1
+    """
+    try:
+        return tomli_w.dumps(_plain(spec))
+    except (TypeError, ValueError) as error:  # what TOML has no word for, or a number of thousands of digits
+        raise TacitError(f"a parameter cannot be written to a TOML file: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    """Return a dataclass as plain tables, without fields that are None or empty, or have `metadata={"file": False}`."""
+    if is_dataclass(value):
+        values = {one.name: getattr(value, one.name) for one in fields(value) if one.metadata.get("file", True)}
+        return {name: _plain(part) for name, part in values.items() if part is not None and part not in ({}, ())}
+    match value:
+        case {**table}:
+            return {key: _plain(part) for key, part in table.items()}
+        case [*parts]:
+            return [_plain(part) for part in parts]
+        case None:
+            return _NONE
+    return value
+
+
+# what is named: games, learners, experiments --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -173,7 +264,7 @@ class Experiment(HasOptions):
             more["seed"] = check.integer("first_seed", first_seed)
         if episodes is not None:
             more["episodes"] = episodes
-        toml.check_keys(more, FIELDS, "")
+        check_keys(more, FIELDS, "")
         if options is not None and not isinstance(options, Options):
             raise TacitError(f"options must be a tacit.options.Options; got {brief(options)}")
         options = Options(**more) if options is None else replace(options, **more)
@@ -190,9 +281,9 @@ class Experiment(HasOptions):
     def load(cls, path: str | os.PathLike[str]) -> Experiment:
         """Read an experiment from a TOML file; game files and scripts in it are looked for beside it."""
         file = files.path(path)
-        table = toml.read(file)
+        table = read_toml(file)
         try:
-            toml.check_keys(table, _keys(), "")
+            check_keys(table, _keys(), "")
             for key in ("name", "games"):
                 if key not in table:
                     raise TacitError(f"{key} is missing")
@@ -203,19 +294,17 @@ class Experiment(HasOptions):
                 replace(one, name=str(file.parent / one.name)) if games.is_file(one.name) else one
                 for one in table["games"]
             ]
-            scripts = [
-                str(file.parent / script) for script in check.list_of("scripts", table.pop("scripts", []), "files")
-            ]
-            return cls(**table, scripts=scripts)
+            scripts = check.list_of("scripts", table.pop("scripts", []), "files")
+            return cls(**table, scripts=[str(file.parent / script) for script in scripts])
         except TacitError as error:
             raise TacitError(f"{file}: {error}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the experiment as a TOML file."""
         self.check_storable()
-        table = toml.to_table(self)
+        table = _plain(self)
         options = {_FILE_NAMES.get(name, name): value for name, value in table.pop("options").items()}
-        files.write(files.path(path), toml.dumps({"name": table.pop("name"), **options, **table}).encode())
+        files.write(files.path(path), dumps({"name": table.pop("name"), **options, **table}).encode())
 
     def check_storable(self) -> None:
         """Raise if a game or a learner is an object, which no file can name."""
@@ -253,7 +342,7 @@ def _read_specs(what: str, entries: object, kind: type[Spec]) -> list[Spec]:
     for k, entry in enumerate(check.list_of(what, entries, "tables")):
         table = {"name": entry} if isinstance(entry, str) else entry
         where = f"{what}[{k}]"
-        toml.check_keys(table, ("name", "params", "label"), where)
+        check_keys(table, ("name", "params", "label"), where)
         if "name" not in table:
             raise TacitError(f"{where}.name is missing")
         try:
@@ -319,6 +408,9 @@ class RunSpec(HasOptions):
     place: int | None = None
 
     def __post_init__(self) -> None:
+        for name, kind in (("game", GameSpec), ("learner", LearnerSpec), ("options", Options)):
+            if not isinstance(getattr(self, name), kind):
+                raise TacitError(f"{name} must be of type {kind.__name__}; got {brief(getattr(self, name))}")
         object.__setattr__(self, "options", replace(self.options, episodes=self.options.most))  # as it is hashed
         if self.place is not None:
             object.__setattr__(self, "place", check.integer("place", self.place, least=0))
@@ -327,7 +419,7 @@ class RunSpec(HasOptions):
     def hash(self) -> str:
         """The hash of everything above but labels and the place, which are for people."""
         game, learner = replace(self.game, label=None), replace(self.learner, label=None)
-        content = toml.dumps(replace(self, game=game, learner=learner, place=None))
+        content = dumps(replace(self, game=game, learner=learner, place=None))
         return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
 
     @property
@@ -434,12 +526,16 @@ def default_learner(spec: GameSpec, params: Mapping[str, Any]) -> str:
         return default_for(None, len(environment(env).names), params)
 
 
+def check_same(spec: RunSpec, game: Any) -> ExactGame | NamedEnvironment:
+    """Return a game that is the game of a run."""
+    if getattr(game, "digest", None) != spec.tables:
+        raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
+    return game  # type: ignore[no-any-return]
+
+
 def same_game(spec: RunSpec) -> ExactGame | NamedEnvironment:
     """Make the game of a run again, and see that it is the same."""
-    game = make_game(spec.game)
-    if game.digest != spec.tables:
-        raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
-    return game
+    return check_same(spec, make_game(spec.game))
 
 
 def _own_name(spec: GameSpec, game: object) -> str | None:
@@ -452,10 +548,8 @@ def _game_params(spec: GameSpec) -> dict[str, Any]:
         return dict(spec.params)
     filled = _fill_in(games.REGISTRY, spec.name, spec.params)
     if "discount" in spec.params:  # it takes the place of a horizon
-        return {
-            **{key: value for key, value in filled.items() if key != "horizon"},
-            "discount": spec.params["discount"],
-        }
+        filled.pop("horizon", None)
+        filled["discount"] = spec.params["discount"]
     return filled
 
 

@@ -48,9 +48,8 @@ from tacit.engine.run import Candidate, Gaps
 from tacit.environments.episodes import EnvironmentGame
 from tacit.environments.observations import OVER
 from tacit.environments.pettingzoo import NO_TABLES
-from tacit.experiments import toml
 from tacit.experiments.results import Outcome, outcome
-from tacit.experiments.spec import GameSpec, LearnerSpec, RunSpec
+from tacit.experiments.spec import GameSpec, LearnerSpec, RunSpec, check_keys, convert, dumps, read_toml
 from tacit.games.tabular import TabularGame
 from tacit.options import Options
 
@@ -89,7 +88,7 @@ def begin(place: Path, spec: RunSpec, *, sync: bool = True) -> None:
     import numba
 
     versions = Versions(platform.python_version(), np.__version__, numba.__version__)
-    content = toml.dumps(StoredSpec(spec.hash, spec, versions))
+    content = dumps(StoredSpec(spec.hash, spec, versions))
     try:
         files.write(place / SPEC, content.encode(), sync=sync)
     except UnicodeEncodeError:
@@ -215,14 +214,7 @@ def check_directory(place: Path) -> None:
     """Check that a path is a directory, as that of results has to be."""
     if place.is_dir():
         return
-    if place.suffix == ".toml" and place.is_file():
-        sentence = (
-            "is an experiment, not a directory of results; `tacit run` with --out DIR runs it and stores them in DIR"
-        )
-        raise TacitError(f"{place} {sentence}")
-    if place.exists():
-        raise TacitError(f"{place} is a file, not a directory of results")
-    raise TacitError(f"no directory {place}")
+    raise TacitError(f"{place} must be a directory of results, the --out of `tacit run`; got no directory")
 
 
 def load(place: Path) -> Outcome:
@@ -239,7 +231,7 @@ def load(place: Path) -> Outcome:
         curve = read_curve(files.read(place / CURVE))
     with _report_altered(place / SUMMARY):
         table = {**summary, **_machine(place), "spec": stored.run, "curve": curve}
-        outcome = toml.convert(table, Outcome)
+        outcome = convert(table, Outcome)
         gaps = [gap for gap in (outcome.gap, *outcome.candidates.values()) if gap is not None]
         for numbers in (outcome.reward, outcome.value, *(part for gap in gaps for part in (gap.upper, gap.value))):
             if numbers is not None and (len(numbers) != outcome.agents or not np.isfinite(numbers).all()):
@@ -252,7 +244,7 @@ def _report_altered(path: Path) -> Iterator[None]:
     """Within the block, what is wrong is wrong with a file."""
     try:
         yield
-    except (TacitError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # TacitError is a ValueError
         raise TacitError(f"{path} is altered: {one_line(error)}{_AGAIN}") from None
 
 
@@ -306,7 +298,7 @@ def _summary(place: Path) -> dict[str, Any]:
     names = (CURVE, POLICY, STATES, LAST, GAME, SIZES)
     with _report_altered(place / SUMMARY):
         check.text("hash", summary.get("hash"))
-        digests = toml.check_keys(summary.get("files"), names, "files")
+        digests = check_keys(summary.get("files"), names, "files")
         for name in digests:
             check.text(f"the digest of {name}", digests[name])
     return summary
@@ -314,13 +306,10 @@ def _summary(place: Path) -> dict[str, Any]:
 
 def load_spec(place: Path) -> StoredSpec:
     """Read what a run is of, finished or not."""
-    stored = toml.load(place / SPEC, StoredSpec)
-    try:
-        same = stored.run.hash == stored.hash
-    except (TacitError, RecursionError, ValueError):  # a date, which no run has, or a number of thousands of digits
-        same = False
-    if not same:
-        raise TacitError(f"{place / SPEC} is altered: it is not of the hash that it states{_AGAIN}")
+    with _report_altered(place / SPEC):
+        stored = convert(read_toml(place / SPEC), StoredSpec)
+        if stored.run.hash != stored.hash:
+            raise TacitError("it is not of the hash that it states")
     return stored
 
 

@@ -35,7 +35,7 @@ from tacit.environments.engine import CutShort
 from tacit.environments.pettingzoo import NamedEnvironment, search_also
 from tacit.experiments import store
 from tacit.experiments.results import outcome
-from tacit.experiments.spec import RunSpec, same_game
+from tacit.experiments.spec import RunSpec, check_same, make_game
 from tacit.games.exact import ExactGame
 from tacit.learning import run_learner
 
@@ -149,21 +149,22 @@ class Order:
 
 def work(order: Order, watch: Watcher | None) -> store.Delivery | None:
     """Run an order wherever this is; None where its game's file is not here, or its name not known: send the tables."""
+    name = order.spec.game.name
     try:
-        _have(order.spec, order.tables)
+        game = _game(order)
     except TacitError:
-        name = order.spec.game.name
-        if order.tables is not None or not (games.is_file(name) or _unknown(name)):
-            raise
-        return None
-    return learn_order(order, watch)
+        unknown = games.is_registered(name) and name not in games.REGISTRY  # of a script that workers do not import
+        if order.tables is None and (games.is_file(name) or unknown):
+            return None
+        raise
+    return _learn(order, game, watch)
 
 
 #: Seconds between two checkpoints of an environment, which may hang: whoever then gives up loses no more than these.
 HANGS = 3.0
 
 
-def learn_order(order: Order, watch: Watcher | None) -> store.Delivery:
+def _learn(order: Order, game: Any, watch: Watcher | None) -> store.Delivery:
     """Let the agents of an order learn, timed from its first to its last episode; return all that is stored."""
     spec = order.spec
     before, began, ended = 0, 0.0, 0.0
@@ -178,31 +179,23 @@ def learn_order(order: Order, watch: Watcher | None) -> store.Delivery:
         if watch is not None:
             watch(event)
 
-    options: dict[str, Any] = {"watch": report}
+    checkpoint = None
     if order.directory is not None and order.directory.is_dir():
-        place = order.directory / store.CHECKPOINT
+        path = order.directory / store.CHECKPOINT
         every = order.every if spec.has_tables else min(order.every, HANGS)
-        options["checkpoint"] = Checkpoint(place, key=spec.hash, every=every, note=lambda text: report(Noted(text)))
-    with contextlib.ExitStack() as stack:
-        game: Any = _game(spec)
-        if not spec.has_tables:  # each run has its own environment
-            game = stack.enter_context(game.enter())
+        checkpoint = Checkpoint(path, key=spec.hash, every=every, note=lambda text: report(Noted(text)))
+    with contextlib.nullcontext(game) if spec.has_tables else game.enter() as entered:  # an environment for each run
         learner = spec.learner.learner or spec.learner.name
-        run = run_learner(game, learner, spec.learner.params, spec.options, **options)
+        run = run_learner(entered, learner, spec.learner.params, spec.options, watch=report, checkpoint=checkpoint)
     if not isinstance(run.error, CutShort):
         run.raise_error()  # what was done up to the last checkpoint is kept
     ended_run = outcome(spec, run, learned=run.episodes - before, span=(began, ended))
     return store.Delivery(ended_run, {} if run.interrupted else store.others(run, spec))
 
 
-def pack_game(spec: RunSpec) -> bytes:
-    """Return the game of a run for a worker that does not have its file."""
-    return pickle.dumps(_game(spec))
-
-
 #: Games of the runs of this process, by what they are: runs of the same game share it.
 _GAMES: dict[str, ExactGame | NamedEnvironment] = {}
-_HELD = 16
+_MOST_GAMES = 16
 
 
 def forget_games() -> None:
@@ -210,31 +203,19 @@ def forget_games() -> None:
     _GAMES.clear()
 
 
-def _game(spec: RunSpec) -> ExactGame | NamedEnvironment:
+def pack_game(spec: RunSpec) -> bytes:
+    """Return the game of a run for a worker that does not have its file."""
+    return pickle.dumps(_game(Order(spec)))
+
+
+def _game(order: Order) -> ExactGame | NamedEnvironment:
+    """Return the game of a run: one that is here already, the one that was sent along, or made anew."""
+    spec = order.spec
     key = f"{spec.tables} {spec.game}"
-    return _GAMES.get(key) or _remember(key, same_game(spec))
-
-
-def _have(spec: RunSpec, tables: bytes | None) -> None:
-    """Make the game of a run, or take the one that was sent along."""
-    key = f"{spec.tables} {spec.game}"
-    if tables is None or key in _GAMES:
-        _game(spec)
-        return
-    sent = pickle.loads(tables)
-    if getattr(sent, "digest", None) != spec.tables:
-        raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
-    _remember(key, sent)
-
-
-def _unknown(name: str) -> bool:
-    """Say whether a game was registered by the script that was started, which workers elsewhere do not import."""
-    return games.is_registered(name) and name not in games.REGISTRY
-
-
-def _remember(key: str, game: ExactGame | NamedEnvironment) -> ExactGame | NamedEnvironment:
-    while len(_GAMES) >= _HELD:
-        with contextlib.suppress(KeyError, RuntimeError):  # of another thread
-            del _GAMES[next(iter(_GAMES))]
-    _GAMES[key] = game
+    game = _GAMES.get(key)
+    if game is None:
+        game = check_same(spec, make_game(spec.game) if order.tables is None else pickle.loads(order.tables))
+        if len(_GAMES) >= _MOST_GAMES:
+            _GAMES.clear()
+        _GAMES[key] = game
     return game

@@ -3,8 +3,8 @@
 Against a Markov policy of the others a player faces an MDP, so the best response, its value V† and the value Q† of each
 action followed by the best response are known exactly. The regret of an action is V† − Q†: what it costs on average.
 Regrets of an episode add up to what better choices would have earned on average; the rest is luck. A player who hears
-the recommendation of a correlated policy is compared with two: the best response that ignores the recommendation, whose
-lead over the policy is the cce gap, and the one that sees it, whose lead is the ce gap. Against a mixture with a
+the recommendation of a correlated policy is compared with the best response that sees it, whose lead over the policy is
+the ce gap; a blind one with the best response that does not, whose lead is the cce gap. Against a mixture with a
 certificate, which depends on more than step and state, the certificate bounds the value of any strategy.
 """
 
@@ -38,32 +38,6 @@ _MOST = 20_000_000
 
 
 @dataclass(frozen=True)
-class Signal:
-    """Values of actions to a player who hears the recommendation of a correlated policy.
-
-    Attributes
-    ----------
-    best : float
-        Value of the best response that sees the recommendation.
-    ignoring, seeing : arrays [H, S, A, A]
-        By recommendation and action: the value if the best response that ignores, or sees, recommendations follows.
-    """
-
-    best: float
-    ignoring: FloatArray
-    seeing: FloatArray
-
-    def regret(self, h: int, s: int, recommended: int, a: int) -> float:
-        """Return what action a costs on average, against the best response that sees the recommendation."""
-        values = self.seeing[h, s, recommended]
-        return max(0.0, float(values.max() - values[a]))
-
-    def choice(self, h: int, s: int, recommended: int) -> int:
-        """Return the action of the best response that sees the recommendation."""
-        return int(self.seeing[h, s, recommended].argmax())
-
-
-@dataclass(frozen=True)
 class Judge:
     """A player's prospects.
 
@@ -72,33 +46,39 @@ class Judge:
     value : float or None
         Value of the policy in the player's place.
     best : float or None
-        Value of the best response: exact, or an upper bound.
-    exact : bool
-        Whether `best` is exact.
-    q : array [H, S, A] or None
-        Q†: the value of each action if the best response follows, where `best` is exact.
-    signal : Signal or None
-        Where the player hears the recommendations of a correlated policy.
+        Value of the best response: exact where there is `q`, otherwise an upper bound.
+    q : array [H, S, A], or [H, S, A, A] by recommendation; or None
+        Q†: the value of each action if the best response follows.
+    first : array [S] or None
+        V† of the first step.
     """
 
     value: float | None
     best: float | None
-    exact: bool
     q: FloatArray | None = None
-    signal: Signal | None = None
+    first: FloatArray | None = None
 
-    def regret(self, h: int, s: int, a: int, recommended: int | None = None) -> float | None:
-        """Return what action a costs at (h, s) on average; negative where following a recommendation gains."""
+    @property
+    def hears(self) -> bool:
+        """Whether the player hears the recommendations of a correlated policy."""
+        return self.q is not None and self.q.ndim == 4
+
+    def row(self, h: int, s: int, recommended: int | None = None) -> FloatArray | None:
+        """Return the values of all actions at (h, s)."""
         if self.q is None:
             return None
-        if self.signal is not None and recommended is not None:
-            values = self.signal.ignoring[h, s, recommended]
-            return float(values[self.q[h, s].argmax()] - values[a])
-        return max(0.0, float(self.q[h, s].max() - self.q[h, s, a]))
+        values: FloatArray = self.q[h, s] if recommended is None else self.q[h, s, recommended]
+        return values
 
-    def choice(self, h: int, s: int) -> int | None:
+    def regret(self, h: int, s: int, a: int, recommended: int | None = None) -> float | None:
+        """Return what action a costs at (h, s) on average."""
+        row = self.row(h, s, recommended)
+        return None if row is None else float(row.max() - row[a])
+
+    def choice(self, h: int, s: int, recommended: int | None = None) -> int | None:
         """Return the best response's action at (h, s)."""
-        return None if self.q is None else int(self.q[h, s].argmax())
+        row = self.row(h, s, recommended)
+        return None if row is None else int(row.argmax())
 
 
 def judge(game: ExactGame, policy: Any, agent: int, *, blind: bool = False) -> Judge:
@@ -112,45 +92,36 @@ def judge(game: ExactGame, policy: Any, agent: int, *, blind: bool = False) -> J
     """
     match policy:
         case MarkovPolicy():
-            q, ignoring, value, best = _action_values(game, policy, agent, "cce")
-            signal = None
-            if not blind and not policy.product:
-                _, seeing, _, best_seeing = _action_values(game, policy, agent, "ce")
-                signal = Signal(best_seeing, ignoring, seeing)
-            return Judge(value, best, True, q, signal)
+            return _judge_markov(game, policy, agent, hears=not (blind or policy.product))
         case RecordedPolicy():
             bound = evaluate(game, policy, gap="cce")
             value = float(bound.values[agent])
-            return Judge(value, value + float(bound.gaps[agent]), False)
+            return Judge(value, value + float(bound.gaps[agent]))
     if not hasattr(policy, "part"):
         raise TacitError(f"policy must have parts that can be played; got {brief(policy)}")
-    return Judge(None, None, False)
+    return Judge(None, None)
 
 
-def _action_values(
-    game: ExactGame, policy: MarkovPolicy, agent: int, kind: str
-) -> tuple[FloatArray, FloatArray, float, float]:
-    """Return Q† [H, S, A] of one agent, Q† given each recommendation [H, S, A, A], its value and that of deviating.
+def _judge_markov(game: ExactGame, policy: MarkovPolicy, agent: int, *, hears: bool) -> Judge:
+    """Compute Q† of one agent backwards; given recommendation b and action a it is E[r + V†(s') | b, a].
 
-    Given recommendation b and action a it is E[r + V†(s') | b, a]; 0 where b has probability 0. A product policy
-    recommends nothing.
+    It is 0 where b has probability 0.
     """
     H, S, A = game.horizon, game.states, game.actions[agent]
-    shape = (H, S, A) if policy.product else (H, S, A, A)
+    shape = (H, S, A, A) if hears else (H, S, A)
     if np.prod(shape, dtype=float) > _MOST:
         raise TacitError(f"steps × states must be at most {_MOST // A:,} to be played; got {H:,} × {S:,}")
-    q = memory.zeros((H, S, A), "values of the player's actions")
-    by_recommendation = memory.zeros((0,) if policy.product else shape, "values of the player's actions")
-    probs = policy.marginal(agent)
-    for step in steps(game, policy, kind):
+    q, probs = memory.zeros(shape, "values of the player's actions"), policy.marginal(agent)
+    for step in steps(game, policy, "ce" if hears else "cce"):
         if policy.product:
             q[step.h] = step.gains[agent, :, :A]
-            continue
-        together = step.gains[agent, :, :A, :A]
-        q[step.h] = together.sum(axis=1)
-        prob = probs[step.h if policy.steps > 1 else 0][:, :, None]
-        np.divide(together, prob, out=by_recommendation[step.h], where=prob > 0)
-    return q, by_recommendation, float(dot(step.V[agent], game.initial)), float(dot(step.best[agent], game.initial))
+        elif hears:
+            prob = probs[step.h if policy.steps > 1 else 0][:, :, None]
+            np.divide(step.gains[agent, :, :A, :A], prob, out=q[step.h], where=prob > 0)
+        else:
+            q[step.h] = step.gains[agent, :, :A, :A].sum(axis=1)
+    value, best = (float(dot(V[agent], game.initial)) for V in (step.V, step.best))
+    return Judge(value, best, q, step.best[agent])
 
 
 #: Agents, and steps of an episode, at most.
@@ -159,11 +130,7 @@ AGENTS, STEPS = 64, 10_000
 
 @dataclass(frozen=True)
 class Turn:
-    """One step: the state, all actions, the person's reward, and the regret of the choice.
-
-    `regret` and `best` are of the best response that ignores recommendations, `signal_regret` and `signal_best` of the
-    one that sees them.
-    """
+    """One step: the state, all actions, the person's reward, the regret of the choice, and the best one."""
 
     h: int
     state: int
@@ -172,8 +139,6 @@ class Turn:
     regret: float | None
     best: int | None
     recommended: int | None
-    signal_regret: float | None
-    signal_best: int | None
 
 
 @dataclass
@@ -183,12 +148,6 @@ class Tally:
     episodes: int = 0
     total: float = 0.0
     regret: float = 0.0
-    signal_regret: float = 0.0
-
-    @property
-    def mean(self) -> float:
-        """The mean return."""
-        return self.total / self.episodes if self.episodes else 0.0
 
 
 def prepare(game: ExactGame, policy: Any) -> tuple[ExactGame, Any, int | None]:
@@ -231,7 +190,7 @@ class Player:
         self.game, self.policy, self._end = prepare(game, policy)
         self.agent = check.integer("agent", agent, least=0, most=game.agents - 1)
         self.judge = judge(self.game, self.policy, self.agent, blind=blind)
-        self._recommender: Any = None if self.judge.signal is None else self.policy.part(self.agent)
+        self._recommender: Any = self.policy.part(self.agent) if self.judge.hears else None
         self._parts = {i: self.policy.part(i) for i in range(game.agents) if i != self.agent}
         self._seed = check.integer("seed", seed)
         self.episode = 0  # counts from 1
@@ -241,16 +200,16 @@ class Player:
     def begin(self) -> None:
         """Begin the next episode; one that was not played to its end does not count."""
         world = streams.stream(self._seed, streams.PLAY + 1 + self.episode)
-        self._common = int(streams.seeds(self._seed, streams.EPISODES, range(self.episode, self.episode + 1))[0])
+        common = int(streams.seeds(self._seed, streams.EPISODES, range(self.episode, self.episode + 1))[0])
         self.episode += 1
         for part in self._parts.values():
-            part.begin(self._common)
+            part.begin(common)
         self.h = 0
         self._luck = [world.random() for _ in range(self.game.horizon + 1)]
         self.state = self.first = self.game.start(self._luck[0])
         self.turns: list[Turn] = []
         if self._recommender is not None:
-            self._recommender.begin(self._common)
+            self._recommender.begin(common)
         self._listen()
 
     def _listen(self) -> None:
@@ -268,22 +227,18 @@ class Player:
         if self.over:
             raise TacitError("the episode is over; begin the next")
         a = check.integer("action", action, least=0, most=self.game.actions[self.agent] - 1)
-        h, s, b, signal = self.h, self.state, self.recommended, self.judge.signal
+        h, s, b = self.h, self.state, self.recommended
         actions = [a if i == self.agent else self._parts[i].act(h, s) for i in range(self.game.agents)]
         self.state, rewards = self.game.step(h, s, actions, self._luck[h + 1])
         self.h = h + 1
-        regrets = self.judge.regret(h, s, a, b), self.judge.choice(h, s)
-        seeing: tuple[float | None, int | None] = (None, None)
-        if b is not None and signal is not None:
-            seeing = signal.regret(h, s, b, a), signal.choice(h, s, b)
-        turn = Turn(h, s, actions, float(rewards[self.agent]), *regrets, b, *seeing)
+        regret, best = self.judge.regret(h, s, a, b), self.judge.choice(h, s, b)
+        turn = Turn(h, s, actions, float(rewards[self.agent]), regret, best, b)
         self.turns.append(turn)
         self._listen()
         if self.over:
             self.tally.episodes += 1
             self.tally.total += self.earned
             self.tally.regret += self.regret or 0.0
-            self.tally.signal_regret += self.signal_regret or 0.0
         return turn
 
     @property
@@ -296,25 +251,6 @@ class Player:
         """The regret so far; None where it is not known exactly."""
         return None if self.judge.q is None else sum(turn.regret or 0.0 for turn in self.turns)
 
-    @property
-    def signal_regret(self) -> float | None:
-        """The regret so far against the best response that sees recommendations."""
-        return None if self.judge.signal is None else sum(turn.signal_regret or 0.0 for turn in self.turns)
-
-    def same_luck(self) -> float | None:
-        """Return what the best response gets in this very episode: the same first state, the same draws of all."""
-        if self.judge.q is None:
-            return None
-        for part in self._parts.values():
-            part.begin(self._common)
-        s, total = self.first, 0.0
-        for h in range(self.game.horizon):
-            best = int(self.judge.q[h, s].argmax())
-            actions = [best if i == self.agent else self._parts[i].act(h, s) for i in range(self.game.agents)]
-            s, rewards = self.game.step(h, s, actions, self._luck[h + 1])
-            total += float(rewards[self.agent])
-        return total
-
 
 def payoffs(player: Player) -> dict[str, Any] | None:
     """Return the rewards of the current step as a table: own actions by the other's, own reward and the other's."""
@@ -326,16 +262,10 @@ def payoffs(player: Player) -> dict[str, Any] | None:
 
 def result(player: Player) -> dict[str, Any]:
     """Return how an episode that is over went."""
-    best = None if player.judge.q is None else float(player.judge.q[0, player.first].max())
+    best = None if player.judge.first is None else float(player.judge.first[player.first])
     regret = player.regret
-    return {
-        "earned": player.earned,
-        "regret": regret,
-        "signal_regret": player.signal_regret,
-        "best": best,
-        "luck": None if best is None or regret is None else player.earned - (best - regret),
-        "same_luck": player.same_luck(),
-    }
+    luck = None if best is None or regret is None else player.earned - (best - regret)
+    return {"earned": player.earned, "regret": regret, "best": best, "luck": luck}
 
 
 # The page: a game's tables, the policy of all agents and the judges' tables, in one file.
@@ -344,7 +274,7 @@ def result(player: Player) -> dict[str, Any]:
 #  "pictures": [address or null, …] or null, "end": state or null,
 #  "start": {"state", "cumulative"}, "transitions": {"steps", "first", "state", "cumulative"},
 #  "rewards": {"steps", "tables": {agent: …}}, "policy": {"product", "steps", "probs": [table, …]},
-#  "judges": {agent: {"value", "best", "q", "signal": {"best", "ignoring", "seeing"} or null}}}
+#  "judges": {agent: {"value", "best", "hears", "q", "first"}}}
 #
 # Tables are arrays of numbers in base64, in the order of NumPy.
 
@@ -436,7 +366,7 @@ def check_size(game: ExactGame, policy: MarkovPolicy | None = None) -> None:
     joint, players = np.prod(game.actions, dtype=float), _players(game)
     size = 8 * game.states * joint * (2 + len(players))  # one successor or more
     if policy is not None:
-        judged = sum(game.actions[i] if policy.product else 2 * game.actions[i] ** 2 for i in players)
+        judged = sum(game.actions[i] if policy.product else game.actions[i] ** 2 for i in players)
         drawn = policy.steps * (sum(game.actions) if policy.product else joint)
         size += 8 * game.states * (game.horizon * judged + drawn)
     _check_bytes(size)
@@ -477,21 +407,10 @@ def _pictures(game: ExactGame) -> list[str | None] | None:
 
 
 def _judge_tables(prospects: Judge) -> dict[str, Any]:
-    signal = prospects.signal
-    tables = None
-    if signal is not None:
-        tables = {
-            "best": signal.best,
-            "ignoring": _encode(signal.ignoring, "<f8"),
-            "seeing": _encode(signal.seeing, "<f8"),
-        }
     assert prospects.q is not None  # of a Markov policy
-    return {
-        "value": prospects.value,
-        "best": prospects.best,
-        "q": _encode(prospects.q, "<f8"),
-        "signal": tables,
-    }
+    assert prospects.first is not None
+    tables = {"q": _encode(prospects.q, "<f8"), "first": prospects.first.tolist()}
+    return {"value": prospects.value, "best": prospects.best, "hears": prospects.hears, **tables}
 
 
 def _encode(array: npt.NDArray[Any], kind: str) -> str:

@@ -13,6 +13,7 @@ Every text is cut to a length and freed of control characters; the scripts show 
 from __future__ import annotations
 
 import json
+import re
 import time
 import warnings
 from collections.abc import Callable, Collection, Sequence
@@ -26,7 +27,7 @@ import numpy.typing as npt
 from tacit._version import __version__
 from tacit.core import files
 from tacit.core.errors import TacitError, sentence
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.types import IntArray
 from tacit.experiments import Group, Outcome, RunSpec, store
 from tacit.experiments.results import GapOutcome, group_outcomes
 from tacit.figures.curves import align
@@ -39,11 +40,10 @@ _ENTRIES, _PROBLEMS = 40, 50
 #: Numbers in all curves of a page, and points of a line at least and at most.
 BUDGET, FEWEST, MOST = 400_000, 60, 4000
 
-#: Columns of a curve that are shown, and those that are shown of very many runs.
-COLUMNS, LEADING = 220, ("reward", "reward_0", "gap")
-
-#: What is shown of a curve, in this order: the beginnings of columns.
+#: What is shown of a curve, in this order: measures of all agents, of one, or of a candidate; and how many columns.
 _MEASURES = ("reward", "value", "gap", "l2_gap", "average_value", "average_gap", "average_l2_gap")
+_SHOWN = re.compile(rf"({'|'.join(_MEASURES)})(_\d+|_average|_recent|_last)?")
+COLUMNS = 220
 
 
 #: The most runs that are shown.
@@ -109,25 +109,18 @@ class Folder:
         self.place = place
         self.runs: dict[str, StoredRun] = {}
         self.problems: dict[str, str] = {}
-        self._entries: dict[str, tuple[Stamps, StoredRun | str]] = {}
-        self._statuses: list[tuple[str, Stamps, str]] = []
+        self._entries: dict[tuple[str, Stamps], StoredRun | str] = {}
+        self._statuses: list[Any] = []
 
     def look(self) -> bool:
         """Read the runs that have changed; return whether any has."""
         before, self._entries = self._entries, {}
         for place in self._places():
-            name, stamps = place.relative_to(self.place).as_posix(), _stamps(place)
-            unchanged = name in before and before[name][0] == stamps
-            self._entries[name] = before[name] if unchanged else (stamps, _read(name, place))
-        self.runs = {name: run for name, (_, run) in self._entries.items() if isinstance(run, StoredRun)}
-        self.problems = {name: text for name, (_, text) in self._entries.items() if isinstance(text, str)}
-        statuses, self._statuses = (
-            self._statuses,
-            [
-                (name, stamps, self.runs[name].status if name in self.runs else "")
-                for name, (stamps, _) in self._entries.items()
-            ],
-        )
+            key = place.relative_to(self.place).as_posix(), _stamps(place)
+            self._entries[key] = before.get(key) or _read(key[0], place)
+        self.runs = {name: run for (name, _), run in self._entries.items() if isinstance(run, StoredRun)}
+        self.problems = {name: text for (name, _), text in self._entries.items() if isinstance(text, str)}
+        statuses, self._statuses = self._statuses, [*self._entries, [run.status for run in self.runs.values()]]
         return statuses != self._statuses
 
     def _places(self) -> list[Path]:
@@ -169,7 +162,9 @@ def overview(folder: Folder) -> dict[str, Any]:
     for group in groups:
         games.setdefault(group.game, []).append(group)
     learners = sorted({group.learner for group in groups})
-    names, most = _columns_to_show(groups)
+    names = {id(group): columns(_runs(group)) for group in groups}
+    lines = sum(len(names[id(group)]) * (1 + len(group.outcomes)) for group in groups)
+    most = min(max(BUDGET // max(lines, 1), FEWEST), MOST)
     problems = [text(problem) for problem in folder.problems.values()]
     if len(problems) > _PROBLEMS:
         problems = [*problems[:_PROBLEMS], f"and {len(problems) - _PROBLEMS} more"]
@@ -192,18 +187,6 @@ def overview(folder: Folder) -> dict[str, Any]:
         ],
         "problems": problems,
     }
-
-
-def _columns_to_show(groups: Sequence[Group]) -> tuple[dict[int, list[str]], int]:
-    """Return the columns of each group that are shown, by id, and the most points of a line."""
-
-    def lines() -> int:
-        return sum(len(names[id(group)]) * (1 + len(group.outcomes)) for group in groups)
-
-    names = {id(group): columns(_runs(group)) for group in groups}
-    if lines() > BUDGET // FEWEST:
-        names = {key: [name for name in common if name in LEADING] for key, common in names.items()}
-    return names, int(min(max(BUDGET // max(lines(), 1), FEWEST), MOST))
 
 
 def _runs(group: Group) -> list[StoredRun]:
@@ -300,31 +283,19 @@ def _gap_words(gaps: Sequence[GapOutcome]) -> str:
 
 
 def columns(runs: Sequence[StoredRun]) -> list[str]:
-    """Return the columns that all runs have and that are shown."""
-    names = [list(run.curve.dtype.names or ()) for run in runs if run.curve is not None]
-    if not names:
-        return []
-    common = [name for name in names[0] if all(name in others for others in names)]
-    return [name for measure in _MEASURES for name in common if _is(name, measure)][:COLUMNS]
-
-
-def _is(name: str, measure: str) -> bool:
-    """Return whether a column is of a measure: of all agents, of one, or of one candidate."""
-    rest = name.removeprefix(measure)
-    agents = rest.startswith("_") and rest[1:].isdigit()
-    return name == measure or (name.startswith(measure) and agents) or (measure == "gap" and rest in _CANDIDATES)
-
-
-_CANDIDATES = ("_average", "_recent", "_last")
+    """Return the columns that all runs have and that are shown, by measure."""
+    names = [run.curve.dtype.names or () for run in runs if run.curve is not None]
+    common = [name for name in (names[0] if names else ()) if all(name in others for others in names)]
+    matches = {name: match[1] for name in common if (match := _SHOWN.fullmatch(name))}
+    return sorted(matches, key=lambda name: _MEASURES.index(matches[name]))[:COLUMNS]
 
 
 def seed_curve(run: StoredRun, names: Sequence[str], most: int) -> dict[str, Any] | None:
-    """Return one run's curve, thinned to about `most` rows; every number is one of the file."""
+    """Return one run's curve, thinned to `most` rows; every number is one of the file."""
     curve = run.curve
     if curve is None:
         return None
-    leading = [curve[name].astype(float) for name in ("reward", "gap") if name in names]
-    rows = rows_to_show(leading or [curve["episode"].astype(float)], most)
+    rows = rows_to_show(len(curve), most)
     return {
         "rows": len(curve),
         "x": curve["episode"][rows].tolist(),
@@ -351,18 +322,12 @@ def band(runs: Sequence[StoredRun], name: str, most: int) -> dict[str, Any] | No
         sd = np.where(count > 1, np.nanstd(y, axis=0, ddof=1), 0.0)
     if not np.isfinite(mean).any():
         return None
+    rows = rows_to_show(len(x), most)
+    line = {"x": x[rows].tolist(), "mean": finite(mean[rows])}
     if len(curves) == 1:
-        rows = rows_to_show([mean], most)
-        return {"x": x[rows].tolist(), "mean": finite(mean[rows])}
-    rows = rows_to_show([low, mean, high], most)
-    return {
-        "x": x[rows].tolist(),
-        "mean": finite(mean[rows]),
-        "sd": finite(sd[rows], digits=6),
-        "low": finite(low[rows], digits=6),
-        "high": finite(high[rows], digits=6),
-        "n": count[rows].tolist(),
-    }
+        return line
+    spread = {"sd": sd, "low": low, "high": high}
+    return {**line, **{key: finite(y[rows], digits=6) for key, y in spread.items()}, "n": count[rows].tolist()}
 
 
 def finite(array: npt.NDArray[Any], *, digits: int | None = None) -> list[float | None]:
@@ -377,29 +342,13 @@ def finite(array: npt.NDArray[Any], *, digits: int | None = None) -> list[float 
     return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in numbers]
 
 
-def rows_to_show(columns: Sequence[FloatArray], most: int) -> IntArray:
-    """Return which rows of some columns to show, in order: all, or at most about `most`.
+def rows_to_show(count: int, most: int) -> IntArray:
+    """Return which of so many rows to show: all, or `most` of them evenly, always the first and the last.
 
-    The rows are cut into pieces of equal length, and of each the rows with the smallest and the largest number of each
-    column are kept, so that no peak is lost; and always the first and the last.
-
-    >>> rows_to_show([np.array([0.0, 9.0, 0.0, 0.0, 0.0, 0.0, -9.0, 0.0])], 6).tolist()
-    [0, 1, 4, 6, 7]
+    >>> rows_to_show(8, 4).tolist()
+    [0, 2, 5, 7]
     """
-    count = len(columns[0])
-    if count <= most:
-        return np.arange(count)
-    pieces = max(1, (most - 2) // (2 * len(columns)))
-    length = -(-count // pieces)
-    rows = [np.array([0, count - 1])]
-    for column in columns:
-        padded = np.full(pieces * length, np.nan)
-        padded[:count] = column
-        cut = padded.reshape(pieces, length)
-        measured = np.flatnonzero(~np.isnan(cut).all(axis=1))
-        if len(measured):
-            rows += [measured * length + pick(cut[measured], axis=1) for pick in (np.nanargmin, np.nanargmax)]
-    return np.unique(np.concatenate(rows))
+    return np.linspace(0, count - 1, min(count, most)).round().astype(int)
 
 
 #: Policies that are looked into: one of each game and learner, the first ones.

@@ -20,8 +20,7 @@ tacit.Game = class {
     this.cumulative = tacit.decode(transitions.cumulative, Float64Array);
     this.pay = Object.fromEntries(Object.entries(rewards.tables).map(([i, table]) => [i, tacit.decode(table, Float64Array)]));
     this.probs = policy.probs.map((table) => tacit.decode(table, Float64Array));
-    this.judged = Object.fromEntries(Object.entries(judges).map(([i, judge]) => [i, { ...judge, q: tacit.decode(judge.q, Float64Array),
-      signal: judge.signal && { ...judge.signal, ignoring: tacit.decode(judge.signal.ignoring, Float64Array), seeing: tacit.decode(judge.signal.seeing, Float64Array) } }]));
+    this.judged = Object.fromEntries(Object.entries(judges).map(([i, judge]) => [i, { ...judge, q: tacit.decode(judge.q, Float64Array) }]));
   }
 
   place(steps, h, s) { return (steps > 1 ? h : 0) * this.states.length + s; }
@@ -67,7 +66,7 @@ tacit.Player = class {
     this.agent = agent;
     this.judge = game.judged[agent];
     this.episode = 0;
-    this.tally = { episodes: 0, total: 0, regret: 0, signalRegret: 0 };
+    this.tally = { episodes: 0, total: 0, regret: 0 };
     this.begin();
   }
 
@@ -87,33 +86,24 @@ tacit.Player = class {
   }
 
   listen() {
-    this.recommended = this.judge.signal && !this.over ? this.game.draw(this.h, this.state, this.numbers(this.h))[this.agent] : null;
+    this.recommended = this.judge.hears && !this.over ? this.game.draw(this.h, this.state, this.numbers(this.h))[this.agent] : null;
   }
 
   get over() { return this.h >= this.game.horizon || this.state === this.game.end; }
 
-  // Values of the player's actions at a step and state: alone, or given a recommendation.
-  values(table, h, s, recommended = null) {
+  // Values of the player's actions at a step and state, given the recommendation where there is one.
+  values(h, s, recommended) {
     const A = this.game.counts[this.agent], place = h * this.game.states.length + s;
     const from = (recommended === null ? place : place * A + recommended) * A;
-    return table.subarray(from, from + A);
+    return this.judge.q.subarray(from, from + A);
   }
 
-  best(h, s) { const q = this.values(this.judge.q, h, s); return q.indexOf(Math.max(...q)); }
-
   act(a) {
-    const { h, state: s, recommended: b, judge, game } = this, numbers = this.numbers(h);
+    const { h, state: s, recommended, game } = this, numbers = this.numbers(h);
     const actions = game.draw(h, s, numbers);
     actions[this.agent] = a;
-    const turn = { h, state: s, actions, reward: game.reward(this.agent, h, s, actions), best: this.best(h, s), recommended: b, signalRegret: null, signalBest: null };
-    const q = this.values(judge.q, h, s);
-    turn.regret = Math.max(0, q[turn.best] - q[a]);
-    if (b !== null) {
-      const ignoring = this.values(judge.signal.ignoring, h, s, b), seeing = this.values(judge.signal.seeing, h, s, b);
-      turn.regret = ignoring[turn.best] - ignoring[a];
-      turn.signalBest = seeing.indexOf(Math.max(...seeing));
-      turn.signalRegret = Math.max(0, seeing[turn.signalBest] - seeing[a]);
-    }
+    const q = this.values(h, s, recommended), best = q.indexOf(Math.max(...q));
+    const turn = { h, state: s, actions, reward: game.reward(this.agent, h, s, actions), best, recommended, regret: q[best] - q[a] };
     this.turns.push(turn);
     this.state = game.step(h, s, actions, numbers[game.agents + 1]);
     this.h = h + 1;
@@ -122,25 +112,16 @@ tacit.Player = class {
       this.tally.episodes += 1;
       this.tally.total += this.sum("reward");
       this.tally.regret += this.sum("regret");
-      this.tally.signalRegret += this.sum("signalRegret");
     }
     return turn;
   }
 
   sum(name) { return this.turns.reduce((total, turn) => total + turn[name], 0); }
 
-  // How an episode that is over went, also what the best response gets with the same numbers.
+  // How an episode that is over went.
   result() {
-    const { game } = this, q = this.values(this.judge.q, 0, this.first);
-    const best = Math.max(...q), earned = this.sum("reward"), regret = this.sum("regret");
-    let s = this.first, sameLuck = 0;
-    for (let h = 0; h < game.horizon && s !== game.end; h += 1) {
-      const numbers = this.numbers(h), actions = game.draw(h, s, numbers);
-      actions[this.agent] = this.best(h, s);
-      sameLuck += game.reward(this.agent, h, s, actions);
-      s = game.step(h, s, actions, numbers[game.agents + 1]);
-    }
-    return { earned, regret, best, sameLuck, luck: earned - (best - regret), signalRegret: this.judge.signal ? this.sum("signalRegret") : null };
+    const best = this.judge.first[this.first], earned = this.sum("reward"), regret = this.sum("regret");
+    return { earned, regret, best, luck: earned - (best - regret) };
   }
 
   // Rewards of a step of two agents: own actions by the other's, own reward and the other's.

@@ -18,12 +18,12 @@
     el("section", {}, el("h3", {}, "This episode"), past),
     el("footer", {}, "Number keys choose an action, Enter plays again."),
   ]);
-  let player = null, names = null, signal = null;
+  let player = null, names = null, hears = false;
 
   const sit = (agent) => {
     player = new tacit.Player(game, agent);
     names = game.actions[agent];
-    signal = player.judge.signal;
+    hears = player.judge.hears;
     tacit.fill(agents, Object.keys(game.judged).length > 1 ? game.actions.map((_, i) =>
       el("button", { type: "button", class: "chip", "aria-pressed": String(i === agent), onclick: () => sit(i) }, `agent ${i}`)) : null);
     tacit.fill(buttons, names.map((name, a) => el("button", { type: "button", class: "action", onclick: () => act(a), "aria-keyshortcuts": a < 10 ? String(a) : null },
@@ -51,7 +51,7 @@
   const verdict = (turn) => {
     if (turn.recommended === null) return turn.regret < 5e-10 ? " As good as the best response." : ` ${names[turn.best]} would have been better by ${number(turn.regret)} on average.`;
     const given = ` Given the recommendation ${names[turn.recommended]}`;
-    return turn.signalRegret < 5e-10 ? `${given}, no action has a higher expected payoff.` : `${given}, ${names[turn.signalBest]} would have been better by ${number(turn.signalRegret)} on average.`;
+    return turn.regret < 5e-10 ? `${given}, no action has a higher expected payoff.` : `${given}, ${names[turn.best]} would have been better by ${number(turn.regret)} on average.`;
   };
   const show = () => {
     const { over, turns, agent, tally, judge } = player, state = game.states[player.state];
@@ -72,11 +72,9 @@
       ["episodes", String(tally.episodes)],
       ["your mean", number(mean(tally.total))],
       ["the policy in your place", number(judge.value)],
-      [signal ? "the best response that ignores recommendations" : "the best response", number(judge.best)],
-      signal ? ["the best response that sees them", number(signal.best)] : null,
-      [signal ? "your regret against one that ignores them" : "your regret per episode", !tally.episodes ? "–" : signal ? number(mean(tally.regret)) : cost(mean(tally.regret))],
-      signal ? ["your regret against one that sees them", tally.episodes ? cost(mean(tally.signalRegret)) : "–"] : null,
-    ].filter(Boolean).map(([name, words]) => el("div", {}, el("dt", {}, name), el("dd", {}, words))));
+      [hears ? "the best response that sees recommendations" : "the best response", number(judge.best)],
+      ["your regret per episode", tally.episodes ? cost(mean(tally.regret)) : "–"],
+    ].map(([name, words]) => el("div", {}, el("dt", {}, name), el("dd", {}, words))));
     drawPast(turns, agent);
     drawPayoffs();
     drawResult();
@@ -86,10 +84,10 @@
   const drawPast = (turns, agent) => {
     const others = game.actions.map((_, i) => i).slice(0, 6).filter((i) => i !== agent);
     tacit.fill(past, !turns.length ? el("p", { class: "note" }, "nothing was played yet") : el("table", { class: "numbers" },
-      tacit.heads(["step", "!state", "!you", ...others.map((i) => `!agent ${i}`), "you get", signal ? "!recommended" : null, "!best response", "regret"].filter(Boolean)),
+      tacit.heads(["step", "!state", "!you", ...others.map((i) => `!agent ${i}`), "you get", hears ? "!recommended" : null, "!best response", "regret"].filter(Boolean)),
       el("tbody", {}, turns.slice(-200).reverse().map((turn) => el("tr", {}, el("td", {}, turn.h), word(game.states[turn.state]), word(names[turn.actions[agent]]),
-        others.map((i) => word(game.actions[i][turn.actions[i]])), el("td", {}, number(turn.reward)), signal ? word(names[turn.recommended]) : null,
-        word(names[signal ? turn.signalBest : turn.best]), el("td", {}, cost(signal ? turn.signalRegret : turn.regret)))))));
+        others.map((i) => word(game.actions[i][turn.actions[i]])), el("td", {}, number(turn.reward)), hears ? word(names[turn.recommended]) : null,
+        word(names[turn.best]), el("td", {}, cost(turn.regret)))))));
   };
 
   const drawPayoffs = () => {
@@ -110,13 +108,12 @@
   const drawResult = () => {
     result.hidden = !player.over;
     if (!player.over) { tacit.fill(result); return; }
-    const end = player.result(), which = signal ? "the best response that ignores recommendations" : "the best response";
-    const rows = [["you", end.earned], [`${which}, with the same luck`, end.sameLuck], [`${which}, on average`, end.best], ["the policy, on average", player.judge.value]];
+    const end = player.result();
+    const rows = [["you", end.earned], ["the best response, on average", end.best], ["the policy, on average", player.judge.value]];
     const sizes = rows.map(([, x]) => x), low = Math.min(0, ...sizes), span = Math.max(0, ...sizes) - low || 1;
     tacit.fill(result,
-      el("p", { class: "verdict" }, `You got ${number(end.earned)}.`, signal
-        ? ` Your regret on average is ${number(end.regret)} against the best response that ignores recommendations, and ${cost(end.signalRegret)} against the one that sees them.`
-        : end.regret < 5e-10 ? " Every choice was a best response." : ` Better choices would have earned ${number(end.regret)} more on average; luck was worth ${number(end.luck)}.`),
+      el("p", { class: "verdict" }, `You got ${number(end.earned)}.`,
+        end.regret < 5e-10 ? " Every choice was a best response." : ` Better choices would have earned ${number(end.regret)} more on average; luck was worth ${number(end.luck)}.`),
       el("table", { class: "numbers bars" }, el("tbody", {}, rows.map(([name, x]) => el("tr", {}, el("th", { scope: "row" }, name),
         el("td", {}, number(x)), el("td", { class: "bar-cell" }, el("div", { class: "bar", "aria-hidden": "true" },
           el("span", { class: "bar-sure", style: { left: `${100 * (Math.min(0, x) - low) / span}%`, width: `${100 * Math.abs(x) / span}%` } }))))))),
