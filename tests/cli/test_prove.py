@@ -1,4 +1,4 @@
-"""`tacit prove`, `tacit verify`, `tacit run --prove` and `tacit atlas --prove`."""
+"""`tacit prove`, `tacit verify` and `tacit run --prove`."""
 
 import json
 from pathlib import Path
@@ -43,10 +43,3 @@ def test_a_false_proof_and_another_file_are_told_apart(tmp_path: Path, capsys: p
     assert capsys.readouterr().out == "not proven: at step 0, state 0, high of agent 1 fails its inequality\n"
     file.write_text("[]")
     assert main(["verify", str(file)]) == 2
-
-
-def test_figures_of_the_atlas_are_proven(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert main(["atlas", "kuhn-poker", "--prove", "--out", str(tmp_path), "--json"]) == 0
-    (figure,) = json.loads(capsys.readouterr().out)["games"]["kuhn-poker"]["figures"]
-    assert figure["proven"] < 1e-9
-    assert main(["verify", str(tmp_path / "kuhn-poker-0.json.gz")]) == 0

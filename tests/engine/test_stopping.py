@@ -14,7 +14,7 @@ import tacit
 from tacit.core import check, memory
 from tacit.engine import Advanced, Event, Noted, drive, recorded
 from tacit.engine.checkpoint import Checkpoint
-from tacit.engine.curve import Curve
+from tacit.engine.drive import Curve
 from tacit.engine.outputs import MarkovOutput
 from tacit.options import Options
 

@@ -13,7 +13,7 @@ from tacit.engine import Advanced, Event
 from tacit.engine.checkpoint import Checkpoint
 from tacit.evaluation.gaps import lower_bounds
 from tacit.learners import REGISTRY
-from tacit.portfolio import TURN, find, share
+from tacit.learning import TURN, find, share
 
 GAME = {"agents": 2, "actions": [2, 3], "states": 3, "horizon": 3, "seed": 4}
 MEMBERS = ("adaptive-v-cce", "model-independent")

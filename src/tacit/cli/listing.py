@@ -15,11 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from tacit.cli import options
-from tacit.core import files
 from tacit.core.display import cell_text, drop_noise, exact, printable, times
 from tacit.core.errors import TacitError, brief, sentence
 from tacit.core.registry import Registry
-from tacit.evaluation import Proof, equilibria, evaluate, prove, solve
+from tacit.evaluation import equilibria, evaluate, solve
 from tacit.games import REGISTRY
 from tacit.games.atlas import ENTRIES, Entry, Figure, find
 from tacit.games.exact import check_exact
@@ -174,7 +173,6 @@ examples:
   tacit atlas                              the games, who stated what of them
   tacit atlas kuhn-poker prism-until-4     rules and source; what was stated, and what `tacit solve` gives
   tacit atlas --check                      the same of all games (a minute or two)
-  tacit atlas --prove --out proofs         and prove the gaps of the policies; `tacit verify` checks the files
   tacit run atlas/soccer                   a game of the atlas is a game like any other
 
 exit code 1: some figure does not agree"""
@@ -190,28 +188,18 @@ def add_atlas(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("games", metavar="NAME", nargs="*", help="games of the atlas (all)")
     options.add(parser, "--check", "compare all figures; games that are named always are")
-    options.add(parser, "--prove", "prove the gaps of the policies that figures are of")
-    options.add(parser, "--out DIR", "write the proofs to this directory")
     options.add(parser, "--json", "print one JSON document")
 
 
 def run_atlas(args: argparse.Namespace) -> int:
     """List or check."""
     entries = [find(name) for name in args.games or ENTRIES]
-    if not (args.games or args.check or args.prove):
+    if not (args.games or args.check):
         return _list_atlas(args.json)
-    folder = None if args.out is None else files.path(args.out)
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
     checked: dict[str, Any] = {}
     for entry in entries:
         options.tell(entry.name)
         checked[entry.name] = {"source": entry.source, "figures": check_entry(entry)}
-        if args.prove:
-            for k, (figure, proof) in enumerate(zip(checked[entry.name]["figures"], prove_entry(entry), strict=True)):
-                figure["proven"] = None if proof is None else proof.bound
-                if proof is not None and folder is not None:
-                    proof.save(folder / f"{entry.name}-{k}.json.gz")
     figures = [(name, figure) for name, one in checked.items() for figure in one["figures"]]
     if args.json:
         options.print_json({"games": checked})
@@ -222,11 +210,8 @@ def run_atlas(args: argparse.Namespace) -> int:
         for name, figure in figures:
             agrees = "yes" if figure["agrees"] else f"no, by {figure['off']:.3g}"
             numbers = (_numbers(figure["stated"]), _numbers(figure["ours"]))
-            bound = figure.get("proven")
-            proven = ["" if bound is None else f"{bound:.3g}"] if args.prove else []
-            rows.append((name, figure["question"], *numbers, agrees, *proven, figure["note"]))
-        heads = ("game", "question", "stated", "ours", "agrees", *(["gap, proven"] if args.prove else []), "note")
-        options.print_table(heads, rows)
+            rows.append((name, figure["question"], *numbers, agrees, figure["note"]))
+        options.print_table(("game", "question", "stated", "ours", "agrees", "note"), rows)
     return 0 if all(figure["agrees"] for _, figure in figures) else 1
 
 
@@ -253,20 +238,6 @@ def check_entry(entry: Entry, game: Any = None) -> list[dict[str, Any]]:
             }
         )
     return checks
-
-
-def prove_entry(entry: Entry) -> list[Proof | None]:
-    """Prove the gap of the policy that each figure is of; None where it is of none, as the number of equilibria."""
-    game, proofs = entry.make(), list[Proof | None]()
-    for figure in entry.figures:
-        concept, _, rule = figure.question.partition(" ")
-        policy = None
-        if figure.policy:
-            policy = _stated_policy(game, figure)
-        elif concept in ("nash", "ce", "cce"):
-            policy = solve(game, concept, objective=rule or "welfare").policy
-        proofs.append(None if policy is None else prove(game, policy, gap="nash" if policy.product else concept))
-    return proofs
 
 
 def _stated_policy(game: Any, figure: Figure) -> MarkovPolicy:

@@ -109,7 +109,7 @@ def _prove(outcomes: Sequence[Outcome], out: str, file: str) -> None:
         raise TacitError(f"--prove must be given for one run; got {len(outcomes)}")
     spec, gap = outcomes[0].spec, outcomes[0].gap
     policy = store.load_policy(files.path(out) / spec.directory)
-    save_proof(game_of(spec, named=[spec.game.name]), policy, gap and gap.kind, file, options.tell)
+    save_proof(game_of(spec, named=[spec.game.name]), policy, None if gap is None else gap.kind, file, options.tell)
 
 
 def _run(args: argparse.Namespace, out: str | None) -> int:

@@ -17,8 +17,7 @@ from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.checkpoint import Arrays
-from tacit.engine.curve import Measures
-from tacit.engine.drive import Engine, Output, Result
+from tacit.engine.drive import Engine, Measures, Output, Result
 from tacit.engine.fused import chunk_of
 from tacit.engine.recorded import RecordedOutput, tables_to_measure
 from tacit.engine.run import Candidate, Gaps, choose

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from tacit.core import generics, memory
 from tacit.core.memory import Owned
 from tacit.core.types import FloatArray, IntArray
-from tacit.engine.curve import Measures
-from tacit.engine.drive import Engine, Nothing, Output, Result
+from tacit.engine.drive import Engine, Measures, Nothing, Output, Result
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import uniform_gap
 from tacit.evaluation.behaviour import markov_table

@@ -523,7 +523,7 @@ class Run:
         scale : {"log", "linear"}
             Of gaps; a logarithmic axis is linear just above zero, so that a gap of zero is on it.
         title, size : optional
-            The title, and (width, height) in inches.
+            The title, and (width, height) in inches; matplotlib's word figsize is taken too.
         style : {"screen", "paper"}
             For a paper: as wide as a column, small fonts, which PDF files embed.
 

@@ -55,7 +55,7 @@ class Ended:
     """The last word on a job: its result, or what it raised."""
 
     result: Any = None
-    error: BaseException | None = None
+    error: Any = None
 
 
 class Lost(Exception):

@@ -36,14 +36,15 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import filelock
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from tacit import games, policies
 from tacit.core import check, files, memory
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, one_line
 from tacit.engine import Event, Measured, Run, Started
-from tacit.engine.curve import ENDED, ENDS, FIRST_COLUMNS, table
+from tacit.engine.drive import FIRST_COLUMNS, table
 from tacit.engine.run import Candidate, Gaps
 from tacit.environments.episodes import EnvironmentGame
 from tacit.environments.observations import OVER
@@ -61,7 +62,7 @@ LAST, GAME, SIZES = "last.npz", "game.npz", "game.json"
 _ELSEWHERE = ("spec", "curve", "interrupted", "learned", "span", "seconds", "where")
 #: The largest summary that is read, and bytes of memory that one byte of it or of a curve may become.
 _LIMIT, _SPREAD = 64_000_000, 24
-#: No number in a curve is larger.
+#: No reward in a curve is larger.
 _LARGEST = 1e160
 
 
@@ -158,7 +159,8 @@ def load_run(path: str | os.PathLike[str], game: Any = None) -> Run:
         game = games.load(place / GAME)
     elif game is None and SIZES in names:
         with _report_altered(place / SIZES):
-            game = EnvironmentGame.of_policy(policy, _document_of(files.read(place / SIZES)))
+            sizes = policies.base.parse_json(files.read(place / SIZES).decode(), SIZES, "JSON")
+            game = EnvironmentGame.of_policy(policy, sizes)
     elif game is None and stored.spec.has_tables and games.is_registered(stored.spec.game.name):
         game = games.make(stored.spec.game.name, **stored.spec.game.params)
     if game is None:
@@ -183,10 +185,6 @@ def load_run(path: str | os.PathLike[str], game: Any = None) -> Run:
     )
 
 
-def _document_of(content: bytes) -> Any:
-    return policies.base.parse_json(content.decode(), SIZES, "JSON")
-
-
 def load_states(place: Path) -> list[list[Any]]:
     """Read what each agent of a finished run in an environment had met, in the order of the policy's states."""
     summary = _summary(place)
@@ -194,15 +192,13 @@ def load_states(place: Path) -> list[list[Any]]:
         raise TacitError(f"{place} does not say what its states are")
     content = _whole(place, STATES, summary)
     try:
-        return [[_observation(text) for text in texts] for texts in json.loads(content)]
+        return [
+            [OVER if text == repr(OVER) else ast.literal_eval(text) for text in texts] for texts in json.loads(content)
+        ]
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
-        sentence = f"{place / STATES} has states that cannot be read back ({one_line(error, 100)})"
-        raise TacitError(f"{sentence}; only numbers, text and tuples of them can") from None
-
-
-def _observation(text: str) -> Any:
-    """Return what an agent saw, from how Python writes it: plain values only, nothing is called."""
-    return OVER if text == repr(OVER) else ast.literal_eval(text)
+        raise TacitError(
+            f"{place / STATES} must hold numbers, text and tuples of them: {one_line(error, 100)}"
+        ) from None
 
 
 def is_finished(place: Path) -> bool:
@@ -230,7 +226,8 @@ def load(place: Path) -> Outcome:
     with _report_altered(place / CURVE):
         curve = read_curve(files.read(place / CURVE))
     with _report_altered(place / SUMMARY):
-        table = {**summary, **_machine(place), "spec": stored.run, "curve": curve}
+        machine = _document(place / MACHINE) if os.path.lexists(place / MACHINE) else {}  # it is whole without
+        table = {**summary, **machine, "spec": stored.run, "curve": curve}
         outcome = convert(table, Outcome)
         gaps = [gap for gap in (outcome.gap, *outcome.candidates.values()) if gap is not None]
         for numbers in (outcome.reward, outcome.value, *(part for gap in gaps for part in (gap.upper, gap.value))):
@@ -285,13 +282,6 @@ def _document(path: Path) -> Any:
     return document
 
 
-def _machine(place: Path) -> dict[str, Any]:
-    """Read where a run was made and how long it took; a run without that is whole all the same."""
-    if not os.path.lexists(place / MACHINE):
-        return {}
-    return _document(place / MACHINE)  # type: ignore[no-any-return]
-
-
 def _summary(place: Path) -> dict[str, Any]:
     """Read a summary; its files must be some that a run has, so that no name leads elsewhere."""
     summary: dict[str, Any] = _document(place / SUMMARY)
@@ -321,44 +311,25 @@ def _whole(place: Path, name: str, summary: dict[str, Any]) -> bytes:
     return content
 
 
+#: A line of a curve: numbers, null where nothing was measured, and perhaps a word that says what ended it.
+_ROW = msgspec.json.Decoder(dict[str, float | str | None])
+
+
 def read_curve(content: bytes) -> npt.NDArray[Any]:
-    """Return a curve as a structured array, having looked at every line."""
+    """Return a curve as a structured array."""
     memory.require(_SPREAD * len(content), "the curve")
-    rows: list[dict[str, Any]] = []
-    for k, line in enumerate(content.splitlines()):
-        try:
-            rows.append(read_row(line))
-        except TacitError as error:
-            raise TacitError(f"it is not a curve: {error} in line {k + 1}") from None
-        if list(rows[k]) != list(rows[0]):
-            raise TacitError(f"it is not a curve: line {k + 1} has other columns than the first")
-    if not rows:
-        raise TacitError("it is not a curve: it has no line")
     try:
-        curve = table(rows)
-    except (OverflowError, ValueError):
-        raise TacitError("it is not a curve: it has numbers beyond all bounds") from None
-    if curve["episode"][0] < 1 or (np.diff(curve["episode"]) <= 0).any():
-        raise TacitError("it is not a curve: its episodes must ascend from 1")
-    if not np.isfinite(curve["reward"]).all():
-        raise TacitError("it is not a curve: its rewards must be finite")
+        rows = [_ROW.decode(line) for line in content.splitlines()]
+        if not rows or any(list(row) != list(rows[0]) for row in rows) or list(rows[0])[:4] != FIRST_COLUMNS:
+            raise TacitError(f"all rows must have the same columns, first {', '.join(FIRST_COLUMNS)}")
+        curve = table([{name: math.nan if x is None else x for name, x in row.items()} for row in rows])
+        if curve["episode"][0] < 1 or (np.diff(curve["episode"]) <= 0).any():
+            raise TacitError("its episodes must ascend from 1")
+        if not (np.abs(curve["reward"]) <= _LARGEST).all():
+            raise TacitError("its rewards must be finite")
+    except (ValueError, OverflowError, RecursionError) as error:  # what msgspec raises is a ValueError
+        raise TacitError(f"it is not a curve: {one_line(error, 200)}") from None
     return curve
-
-
-def read_row(line: bytes) -> dict[str, Any]:
-    """Return a line of a curve: numbers, nan where nothing was measured, and perhaps a word that says what ended it."""
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError, MemoryError):
-        raise TacitError("what should be JSON is not") from None
-    if not isinstance(row, dict) or list(row)[: len(FIRST_COLUMNS)] != FIRST_COLUMNS:
-        raise TacitError(f"there should be {', '.join(FIRST_COLUMNS)} first")
-    for name, number in row.items():
-        word = name == ENDED and number in ("", *ENDS)
-        plain = type(number) in (int, float) and abs(number) <= _LARGEST and name != ENDED
-        if not (word or plain or (number is None and name != ENDED)):
-            raise TacitError(f"{name} is {brief(number)}")
-    return {name: math.nan if number is None else number for name, number in row.items()}
 
 
 def digest(content: bytes) -> str:

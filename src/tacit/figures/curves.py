@@ -180,12 +180,13 @@ def plot_band(runs: Sequence[Outcome], column: str, *, ax: Any, band: str = "sd"
 def plot_run(
     run: Run,
     *,
-    ax: Any,
-    columns: Sequence[str] | None,
-    agents: Sequence[int] | None,
-    scale: str,
-    title: str | None,
-    size: tuple[float, float] | None,
+    ax: Any = None,
+    columns: Sequence[str] | None = None,
+    agents: Sequence[int] | None = None,
+    scale: str = "log",
+    title: str | None = None,
+    size: tuple[float, float] | None = None,
+    figsize: tuple[float, float] | None = None,
     style: str = "screen",
 ) -> Any:
     """Draw columns of a run's curve; see `Run.plot`."""
@@ -194,7 +195,7 @@ def plot_run(
     for column in shown:
         check.choice("column", column, names)
     with styled(style):
-        axes = axes_for(ax, len(shown), size, (PAPER_WIDTH, 1.9) if style == "paper" else None)
+        axes = axes_for(ax, len(shown), size or figsize, (PAPER_WIDTH, 1.9) if style == "paper" else None)
         for panel, column in zip(axes, shown, strict=True):
             _draw(run, column, panel, agents, scale, title)
         episode_axis(*axes, log=scale == "log" and any("gap" in column for column in shown))
