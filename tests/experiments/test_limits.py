@@ -84,7 +84,7 @@ def test_an_end_that_no_run_has_is_refused(tmp_path: Path, ended: Any):
     del summary["digest"]
     summary["digest"] = store.digest(json.dumps(summary, sort_keys=True).encode())
     (place / store.SUMMARY).write_text(json.dumps(summary))
-    with pytest.raises(tacit.TacitError, match=r"ended: Invalid|ended must be"):
+    with pytest.raises(tacit.TacitError, match="ended"):
         store.load(place)
 
 

@@ -55,5 +55,5 @@ def test_a_wrong_option_is_told_by_its_name(given: dict[str, object]):
 
 def test_where_runs_are_done_is_a_name_or_an_executor():
     experiment = Experiment("x", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),))
-    with pytest.raises(tacit.TacitError, match="it must be one of threads"):
+    with pytest.raises(tacit.TacitError, match="on must be threads"):
         experiment.run(on=np.ones(2))  # type: ignore[arg-type]

@@ -16,8 +16,8 @@ from tacit.report.policy import _joint, details, policy_document
 
 def test_details_agree_with_the_oracle(results: Path) -> None:
     for run in look(results).runs.values():
-        document = details(run.place, run.outcome)
-        game, policy = game_of(run.spec), store.load_policy(run.place)
+        document = details(run.directory, run.outcome)
+        game, policy = game_of(run.spec), store.load_policy(run.directory)
         exact = evaluate(game, policy, gap=document["kind"])
         np.testing.assert_allclose(document["gaps"]["upper"], exact.gaps)
         np.testing.assert_allclose(document["gaps"]["lower"], exact.gaps)  # a Markov policy: known exactly
@@ -47,7 +47,7 @@ def test_episodes_end_where_play_does() -> None:
 def test_a_run_without_a_policy_says_so(results: Path) -> None:
     run = next(iter(look(results).runs.values()))
     run.outcome = None
-    assert "not finished" in details(run.place, run.outcome)["sentence"]
+    assert "not finished" in details(run.directory, run.outcome)["sentence"]
 
 
 def test_joint_actions_of_three_agents_are_listed() -> None:

@@ -93,7 +93,7 @@ def add_solve(parser: argparse.ArgumentParser) -> None:
     options.add(parser, "--seconds T", "after how long they end", kind=float)
     options.add(parser, "--rounds K", "sweeps at most (1000, without --seconds)", kind=int)
     options.add(parser, "--out FILE", "write the policy to this .npz file")
-    options.add(parser, "--all", "show every row of the policy, of unreached places too")
+    options.add(parser, "--all", "show every row of the policy, of steps and states that are not reached too")
     options.add(parser, "--json", "print one JSON document, with the policy")
 
 
@@ -210,13 +210,13 @@ def run_evaluate(args: argparse.Namespace) -> int:
     seconds = check.positive("--seconds", args.seconds)
     with_tables: list[Path] = []
     left_out, played = set(), []
-    for place in store.directories(files.path(args.runs)):
-        stored = store.load(place)
+    for directory in store.directories(files.path(args.runs)):
+        stored = store.load(directory)
         name = stored.spec.game.name
         if stored.spec.has_tables:
-            with_tables.append(place)
+            with_tables.append(directory)
         elif name in args.game:
-            played.append(_play(place, stored, args.episodes))
+            played.append(_play(directory, stored, args.episodes))
         else:
             reason = f"{name} has no tables, so its policies cannot be evaluated exactly"
             left_out.add(f"{reason}; --game {name} runs its code, and plays them")
@@ -230,10 +230,10 @@ def run_evaluate(args: argparse.Namespace) -> int:
     failures: list[str] = []
     interrupted, show = False, args.show or len(with_tables) == 1
     with options.steps_on_stderr("evaluating") as progress:
-        for k, place in enumerate(with_tables):
+        for k, directory in enumerate(with_tables):
             progress(f"{k}/{len(with_tables)} runs", k, len(with_tables))
             try:
-                row = evaluate_run(place, named=args.game, show=show, seconds=seconds)
+                row = evaluate_run(directory, named=args.game, show=show, seconds=seconds)
             except TacitError as error:
                 failures.append(str(error))
                 continue
@@ -259,7 +259,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
 
 
 def evaluate_run(
-    place: Path,
+    directory: Path,
     *,
     named: Collection[str] = (),
     show: bool = False,
@@ -272,18 +272,18 @@ def evaluate_run(
     from tacit.experiments import store
     from tacit.experiments.spec import game_of
 
-    stored = store.load(place)
+    stored = store.load(directory)
     gap = stored.gap
     bounds = None if gap is None else gap.upper
     game = game_of(stored.spec, named=named)
     if (stored.agents, stored.horizon) != (game.agents, count_steps(game)):
-        raise TacitError(f"{place / store.SUMMARY} is altered: it has other agents or another horizon than the game")
-    policy = store.load_policy(place)
+        raise TacitError(f"{directory / store.SUMMARY} is altered: other agents or another horizon than the game")
+    policy = store.load_policy(directory)
     cost = seconds_to_evaluate(game, policy)
-    check_cost(cost, seconds, f"{place}: its exact evaluation")
+    check_cost(cost, seconds, f"{directory}: its exact evaluation")
     evaluation = evaluate(game, policy, gap=None if gap is None else gap.kind)
     row = {
-        "run": str(place),
+        "run": str(directory),
         "game": stored.spec.game.name,
         "learner": stored.spec.learner.name,
         "seed": stored.spec.seed,
@@ -338,7 +338,7 @@ def _table_rows(row: dict[str, Any]) -> list[tuple[str, ...]]:
     return lines
 
 
-def _play(place: Path, stored: Outcome, episodes: int) -> dict[str, Any]:
+def _play(directory: Path, stored: Outcome, episodes: int) -> dict[str, Any]:
     """Play the policy of a run in an environment, and train best responses against it."""
     from tacit.environments.encoding import fit
     from tacit.environments.measuring import exploit, with_interval
@@ -347,15 +347,15 @@ def _play(place: Path, stored: Outcome, episodes: int) -> dict[str, Any]:
     from tacit.experiments.spec import same_game
 
     named: Any = same_game(stored.spec)
-    policy = store.load_policy(place)
+    policy = store.load_policy(directory)
     with named.enter() as env:
         encode = partial(fit, env.encode, horizon=env.horizon, seed=stored.spec.seed)
-        policy.observations = number_as_stored(env.env, store.load_states(place), encode)
+        policy.observations = number_as_stored(env.env, store.load_states(directory), encode)
         env = replace(env, horizon=stored.horizon, encode=None)  # the policy has its own numbering
         played = exploit(env, policy, episodes=episodes)
     low, high = played.values_low, played.values_high
     return {
-        "run": str(place),
+        "run": str(directory),
         "game": stored.spec.game.name,
         "learner": stored.spec.learner.name,
         "seed": stored.spec.seed,
@@ -397,16 +397,16 @@ def run_prove(args: argparse.Namespace) -> int:
     """Prove, write and tell."""
     from tacit import policies
 
-    game, place = options.game_of(args), files.path(args.policy)
-    if place.is_dir():
+    game, path = options.game_of(args), files.path(args.policy)
+    if path.is_dir():
         from tacit.experiments import store  # imports the compiler
 
-        runs = store.directories(place)
+        runs = store.directories(path)
         if len(runs) > 1:
-            raise TacitError(f"POLICY must be of one run; {place} holds {len(runs)}")
+            raise TacitError(f"POLICY must be of one run; {path} holds {len(runs)}")
         policy = store.load_policy(runs[0])
     else:
-        policy = policies.load(place)
+        policy = policies.load(path)
     save_proof(game, policy, args.gap, args.out, options.say)
     return 0
 

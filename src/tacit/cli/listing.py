@@ -16,7 +16,7 @@ from rich.text import Text
 
 from tacit.cli import options
 from tacit.core.display import cell_text, drop_noise, exact, printable, times
-from tacit.core.errors import TacitError, brief, sentence
+from tacit.core.errors import TacitError, sentence
 from tacit.core.registry import Registry
 from tacit.evaluation import equilibria, evaluate, solve
 from tacit.games import REGISTRY
@@ -60,18 +60,9 @@ def _game_row(name: str) -> dict[str, Any] | None:
         "actions": list(game.actions),
         "horizon": game.horizon,
         "reward_range": list(game.reward_range),
-        "parameters": {key: _plain_default(default) for key, default in REGISTRY.parameters(name).items()},
+        "parameters": {key: _plain(default) for key, default in REGISTRY.parameters(name).items()},
         "summary": REGISTRY.summary(name),
     }
-
-
-def _plain_default(default: Any) -> Any:
-    """Return a default as JSON has it, or shown in words."""
-    try:
-        json.dumps(default, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        return brief(default)
-    return default
 
 
 def add_learners(parser: argparse.ArgumentParser) -> None:
@@ -164,8 +155,11 @@ def _section(doc: str) -> dict[str, str]:
 
 
 def _plain(default: Any) -> Any:
-    """Show a default that is made anew for each use as "default"."""
-    return default if isinstance(default, str | int | float | bool | type(None)) else "default"
+    """Return a default as JSON has it, or "default" for what is made anew for each use."""
+    try:
+        return json.loads(json.dumps(default, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return "default"
 
 
 ATLAS_EPILOG = """\

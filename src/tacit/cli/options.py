@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -226,16 +226,13 @@ def print_json(document: dict[str, Any]) -> None:
     sys.stdout.write(printable_json(finite(document)) + "\n")
 
 
-def finite(value: Any) -> Any:
-    """Replace what JSON cannot hold: infinities and what is undefined become null."""
-    match value:
-        case dict():
-            return {key: finite(part) for key, part in value.items()}
-        case list() | tuple():
-            return [finite(part) for part in value]
-        case float() if not math.isfinite(value):
-            return None
-    return value
+def finite(document: Any) -> Any:
+    """Return a document as JSON holds it: infinities and what is undefined become null.
+
+    >>> finite({"gap": (1.5, float("nan"))})
+    {'gap': [1.5, None]}
+    """
+    return msgspec.json.decode(msgspec.json.encode(document))
 
 
 def say(*lines: str) -> None:

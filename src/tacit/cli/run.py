@@ -209,15 +209,15 @@ def _from_line(args: argparse.Namespace) -> Experiment:
     )
 
 
-def _print(results: Results, place: str | None, *, verbose: bool) -> None:
+def _print(results: Results, out: str | None, *, verbose: bool) -> None:
     for group in results.groups:
         options.say(*str(group).splitlines())
         if verbose:
             table = group.candidates()
             options.say(*(f"  {line}" for line in str(table).splitlines()) if table.rows else ())
             options.say(f"  parameters {group.outcomes[0].params}", *(f"  {note}" for note in group.outcomes[0].notes))
-    if place is not None:
-        options.say(f"stored in {place}")
+    if out is not None:
+        options.say(f"stored in {out}")
 
 
 TABLE, FIGURE = "comparison.json", "comparison.png"
@@ -271,18 +271,18 @@ def run_compare(args: argparse.Namespace) -> int:
 
     import_scripts(args.scripts)
     game = GameSpec(args.game, options.settings("--game-set", args.game_set))
-    place = None if args.out is None else files.path(args.out)
+    out = None if args.out is None else files.path(args.out)
     with options.progress_on_stderr(f"{args.game}: comparing") as progress:
-        comparison = compare(game, args.learners, progress=progress, out=place, **budget)
+        comparison = compare(game, args.learners, progress=progress, out=out, **budget)
     document = {"game": game.name, "game_params": game.params, **comparison.document()}
-    if place is not None:
-        files.write(place / TABLE, json.dumps(options.finite(document), indent=2).encode())
-        save_figure(comparison_figure(cast("Comparison", comparison)), place / FIGURE)  # an environment has no --out
-        document["figure"] = str(place / FIGURE)
+    if out is not None:
+        files.write(out / TABLE, json.dumps(options.finite(document), indent=2).encode())
+        save_figure(comparison_figure(cast("Comparison", comparison)), out / FIGURE)  # an environment has no --out
+        document["figure"] = str(out / FIGURE)
     if args.json:
         options.print_json(document)
     else:
         options.print_document(comparison.table())
-        options.say(*([] if place is None else [f"stored in {place}: the runs, {TABLE}, {FIGURE}"]))
+        options.say(*([] if out is None else [f"stored in {out}: the runs, {TABLE}, {FIGURE}"]))
     failed = comparison.left_out and args.learners
     return 130 if comparison.interrupted else 1 if failed else 0

@@ -111,9 +111,9 @@ class Agent:
         --------
         >>> import tacit, tempfile
         >>> me = tacit.agent("adaptive-v-cce", states=2, actions=3, horizon=1, reward_range=(0, 1))
-        >>> with tempfile.TemporaryDirectory() as place:
-        ...     me.save(f"{place}/me.npz")
-        ...     same = tacit.Agent.load(f"{place}/me.npz")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     me.save(f"{folder}/me.npz")
+        ...     same = tacit.Agent.load(f"{folder}/me.npz")
         >>> same.act(0, 1) == me.act(0, 1)
         True
         """

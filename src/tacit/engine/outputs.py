@@ -200,7 +200,7 @@ class MarkovOutput(Output):
         self._sampled, self._best, self._planned = (_split(arrays, name) if name in arrays else None for name in KEPT)
 
     def _sample_next(self) -> None:
-        """Draw the next iterate that takes the place of the sampled one.
+        """Draw the next iterate that replaces the sampled one.
 
         With each new iterate number n taking it with probability 1/n, the one that is left is drawn evenly from all,
         wherever the run ends; that none up to number m does has probability n/m.

@@ -542,9 +542,9 @@ class Run:
 
         >>> import pathlib, tempfile
         >>> import tacit
-        >>> place = pathlib.Path(tempfile.mkdtemp()) / "first"
-        >>> tacit.learn("chicken", "npg", episodes=20).save(place)
-        >>> tacit.Run.load(place).episodes
+        >>> folder = pathlib.Path(tempfile.mkdtemp()) / "first"
+        >>> tacit.learn("chicken", "npg", episodes=20).save(folder)
+        >>> tacit.Run.load(folder).episodes
         20
         """
         hooks.call("save_run", self, path)

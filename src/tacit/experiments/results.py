@@ -691,7 +691,7 @@ def _span(numbers: Sequence[float], scale: float = 0.0) -> str:
 
 def _place(one: Outcome) -> tuple[float, int]:
     """Return where a run stands in its experiment."""
-    return (math.inf if one.spec.place is None else one.spec.place, one.spec.seed)
+    return (math.inf if one.spec.position is None else one.spec.position, one.spec.seed)
 
 
 def group_outcomes(outcomes: Sequence[Outcome]) -> list[Group]:

@@ -343,14 +343,14 @@ class ExperimentRunner(Dispatcher):
     def _find_work(self) -> bool:
         """Take what is stored already, under the names that runs have now, and return whether anything is left."""
         for k in self._todo():
-            spec, place = self.items[k].spec, self.items[k].directory
-            one = None if place is None else store.read_stored(place, spec)
+            spec, directory = self.items[k].spec, self.items[k].directory
+            one = None if directory is None else store.read_stored(directory, spec)
             if one is None:
                 continue
-            if spec.place is None:  # run again on its own, it keeps its place among others
-                spec = replace(spec, place=one.spec.place)
-            if one.spec != spec:  # only labels and the place can differ
-                store.begin(place, spec)
+            if spec.position is None:  # run again on its own, it keeps its position among others
+                spec = replace(spec, position=one.spec.position)
+            if one.spec != spec:  # only labels and the position can differ
+                store.begin(directory, spec)
             self.results[k] = replace(one, spec=spec)
             self._count(k, self._done)
             self._tell(*one.notes)
@@ -358,12 +358,12 @@ class ExperimentRunner(Dispatcher):
 
     def _wait_for_others(self) -> bool:
         """Wait until another process has finished a run or let go of it; return False if Ctrl-C comes first."""
-        places = [place for k in self._todo() if (place := self.items[k].directory) is not None]
-        if places:
-            what = "a run" if len(places) == 1 else f"{len(places)} runs"
-            self._tell(f"another process computes {what} of these, and is waited for: {places[0]}")
+        directories = [path for k in self._todo() if (path := self.items[k].directory) is not None]
+        if directories:
+            what = "a run" if len(directories) == 1 else f"{len(directories)} runs"
+            self._tell(f"another process computes {what} of these, and is waited for: {directories[0]}")
         try:
-            while places and all(not store.is_finished(place) and store.is_held(place) for place in places):
+            while directories and all(not store.is_finished(path) and store.is_held(path) for path in directories):
                 time.sleep(_PATIENCE)
         except KeyboardInterrupt:
             return False

@@ -283,16 +283,13 @@ class Experiment(HasOptions):
         file = files.path(path)
         table = read_toml(file)
         try:
-            check_keys(table, _keys(), "")
+            check_keys(table, ["name", *map(_file_name, FIELDS), "games", "learners", "seeds", "scripts"], "")
             for key in ("name", "games"):
                 if key not in table:
                     raise TacitError(f"{key} is missing")
-            for key, kind in (("games", GameSpec), ("learners", LearnerSpec)):
-                if key in table:
-                    table[key] = _read_specs(key, table[key], kind)
             table["games"] = [
                 replace(one, name=str(file.parent / one.name)) if games.is_file(one.name) else one
-                for one in table["games"]
+                for one in _specs("games", table["games"], GameSpec)
             ]
             scripts = check.list_of("scripts", table.pop("scripts", []), "files")
             return cls(**table, scripts=[str(file.parent / script) for script in scripts])
@@ -303,7 +300,7 @@ class Experiment(HasOptions):
         """Write the experiment as a TOML file."""
         self.check_storable()
         table = _plain(self)
-        options = {_FILE_NAMES.get(name, name): value for name, value in table.pop("options").items()}
+        options = {_file_name(name): value for name, value in table.pop("options").items()}
         files.write(files.path(path), dumps({"name": table.pop("name"), **options, **table}).encode())
 
     def check_storable(self) -> None:
@@ -325,44 +322,33 @@ class Experiment(HasOptions):
             return run_experiment(self, **{"progress": progress, "note": progress.say, **options})
 
 
-#: What options are called in files, where another word says more.
-_FILE_NAMES = {"seed": "first_seed"}
-
 Spec = TypeVar("Spec", GameSpec, LearnerSpec)
 
 
-def _keys() -> list[str]:
-    """Return the keys of an experiment's file."""
-    return ["name", *(_FILE_NAMES.get(name, name) for name in FIELDS), "games", "learners", "seeds", "scripts"]
+def _file_name(option: str) -> str:
+    """Return what an option is called in files."""
+    return "first_seed" if option == "seed" else option
 
 
-def _read_specs(what: str, entries: object, kind: type[Spec]) -> list[Spec]:
-    """Return specs of a file: tables, or names alone."""
+def _specs(what: str, entries: object, kind: type[Spec]) -> tuple[Spec, ...]:
+    """Return specs: as they are, tables of a file, or names alone, which stand for those without parameters."""
     specs: list[Spec] = []
-    for k, entry in enumerate(check.list_of(what, entries, "tables")):
-        table = {"name": entry} if isinstance(entry, str) else entry
+    for k, entry in enumerate(entries if isinstance(entries, list | tuple) else [entries]):
         where = f"{what}[{k}]"
-        check_keys(table, ("name", "params", "label"), where)
-        if "name" not in table:
-            raise TacitError(f"{where}.name is missing")
-        try:
-            specs.append(kind(**table))
-        except TacitError as error:
-            raise TacitError(f"{where}.{error}") from None
-    return specs
-
-
-def _specs(what: str, specs_or_names: object, kind: type[Spec]) -> tuple[Spec, ...]:
-    """Return specs, of which a name alone stands for one without parameters."""
-    entries = tuple(specs_or_names) if isinstance(specs_or_names, list | tuple) else (specs_or_names,)
-    if not entries:
-        raise TacitError(f"{what} is empty; there must be at least one")
-    specs: list[Spec] = []
-    for k, entry in enumerate(entries):
-        one = kind(entry) if type(entry) is str else entry
-        if not isinstance(one, kind):
-            raise TacitError(f"{what}[{k}] must be a name, or a {kind.__name__}(name, params); got {brief(one)}")
-        specs.append(one)
+        table = {"name": entry} if isinstance(entry, str) else entry
+        if isinstance(table, Mapping):
+            check_keys(table, ("name", "params", "label"), where)
+            if "name" not in table:
+                raise TacitError(f"{where}.name is missing")
+            try:
+                table = kind(**table)
+            except TacitError as error:
+                raise TacitError(f"{where}.{error}") from None
+        if not isinstance(table, kind):
+            raise TacitError(f"{where} must be a name, or a {kind.__name__}(name, params); got {brief(entry)}")
+        specs.append(table)
+    if not specs:
+        raise TacitError(f"{what} must have at least one entry; got none")
     return tuple(specs)
 
 
@@ -388,7 +374,7 @@ class RunSpec(HasOptions):
         Digest of the scripts that were imported, "" for none.
     tacit : str
         The version.
-    place : int, optional
+    position : int, optional
         Where this game with this learner stands among those of the experiment, for the order of results.
 
     Examples
@@ -405,21 +391,21 @@ class RunSpec(HasOptions):
     options: Options
     scripts: str = ""
     tacit: str = __version__
-    place: int | None = None
+    position: int | None = None
 
     def __post_init__(self) -> None:
         for name, kind in (("game", GameSpec), ("learner", LearnerSpec), ("options", Options)):
             if not isinstance(getattr(self, name), kind):
                 raise TacitError(f"{name} must be of type {kind.__name__}; got {brief(getattr(self, name))}")
         object.__setattr__(self, "options", replace(self.options, episodes=self.options.most))  # as it is hashed
-        if self.place is not None:
-            object.__setattr__(self, "place", check.integer("place", self.place, least=0))
+        if self.position is not None:
+            object.__setattr__(self, "position", check.integer("position", self.position, least=0))
 
     @cached_property
     def hash(self) -> str:
-        """The hash of everything above but labels and the place, which are for people."""
+        """The hash of everything above but labels and the position, which are for people."""
         game, learner = replace(self.game, label=None), replace(self.learner, label=None)
-        content = dumps(replace(self, game=game, learner=learner, place=None))
+        content = dumps(replace(self, game=game, learner=learner, position=None))
         return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
 
     @property
@@ -475,9 +461,9 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
             if same is not None:
                 raise TacitError(f"{game_spec.name} with {first.label} is the same as with {same}; leave one out")
             alone = len(chosen_games) == len(chosen_learners) == 1
-            place = None if alone else len(runs) // experiment.seeds
+            position = None if alone else len(runs) // experiment.seeds
             each = [replace(options, seed=options.seed + k) for k in range(experiment.seeds)]
-            runs += [replace(first, options=one, place=place) for one in each]
+            runs += [replace(first, options=one, position=position) for one in each]
     return runs
 
 
@@ -547,7 +533,7 @@ def _game_params(spec: GameSpec) -> dict[str, Any]:
     if spec.game is not None or not games.is_registered(spec.name):
         return dict(spec.params)
     filled = _fill_in(games.REGISTRY, spec.name, spec.params)
-    if "discount" in spec.params:  # it takes the place of a horizon
+    if "discount" in spec.params:  # it replaces a horizon
         filled.pop("horizon", None)
         filled["discount"] = spec.params["discount"]
     return filled
@@ -587,23 +573,10 @@ def sweep(specs: Sequence[Spec], registry: Registry[Any]) -> list[Spec]:
             total *= len(values)
         if total > _MOST:
             raise TacitError(f"the lists of {spec.name} make {total:,} combinations; at most {_MOST:,} are run")
-        for values in itertools.product(*map(_distinct, lists.values())):
+        for values in itertools.product(*lists.values()):
             chosen = dict(zip(lists, values, strict=True))
             combinations.append(replace(spec, params={**spec.params, **chosen}))
     return combinations
-
-
-def _distinct(values: list[Any]) -> list[Any]:
-    """Return values without those that are there before: 1 and 1.0 are one run, 1 and true are not.
-
-    >>> _distinct([1, 1.0, True, "a", "a", 0.5])
-    [1, True, 'a', 0.5]
-    """
-    distinct: list[Any] = []
-    for value in values:
-        if not any(value == one and (type(value) is bool) == (type(one) is bool) for one in distinct):
-            distinct.append(value)
-    return distinct
 
 
 def _is_swept(registry: Registry[Any], name: str, key: str, value: object) -> bool:

@@ -84,16 +84,16 @@ class StoredSpec:
     versions: Versions
 
 
-def begin(place: Path, spec: RunSpec, *, sync: bool = True) -> None:
+def begin(directory: Path, spec: RunSpec, *, sync: bool = True) -> None:
     """Write what is going to be run."""
     import numba
 
     versions = Versions(platform.python_version(), np.__version__, numba.__version__)
     content = dumps(StoredSpec(spec.hash, spec, versions))
     try:
-        files.write(place / SPEC, content.encode(), sync=sync)
+        files.write(directory / SPEC, content.encode(), sync=sync)
     except UnicodeEncodeError:
-        raise TacitError(f"cannot write {place / SPEC}: a name in it is not valid text") from None
+        raise TacitError(f"cannot write {directory / SPEC}: a name in it is not valid text") from None
 
 
 def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
@@ -112,19 +112,19 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
     return contents
 
 
-def finish(place: Path, outcome: Outcome, others: Mapping[str, bytes]) -> None:
+def finish(directory: Path, outcome: Outcome, others: Mapping[str, bytes]) -> None:
     """Store a finished run, whose curve is there already; the summary makes it one."""
-    digests = {CURVE: digest(files.read(place / CURVE))}
+    digests = {CURVE: digest(files.read(directory / CURVE))}
     for name, content in others.items():
-        files.write(place / name, content)
+        files.write(directory / name, content)
         digests[name] = digest(content)
     machine: dict[str, Any] = {"seconds": outcome.seconds, "where": outcome.where}
     machine["digest"] = _digest(machine)
-    files.write(place / MACHINE, json.dumps(machine).encode(), sync=False)
+    files.write(directory / MACHINE, json.dumps(machine).encode(), sync=False)
     numbers = {key: value for key, value in asdict(outcome).items() if key not in _ELSEWHERE}
     summary = {"hash": outcome.spec.hash, **numbers, "notes": list(outcome.notes), "files": digests}
     summary["digest"] = _digest(summary)
-    files.write(place / SUMMARY, json.dumps(summary, indent=2).encode())
+    files.write(directory / SUMMARY, json.dumps(summary, indent=2).encode())
 
 
 def save_run(run: Run, path: str | os.PathLike[str]) -> None:
@@ -133,8 +133,8 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
     tables = getattr(game, "digest", NO_TABLES)
     spec = RunSpec(GameSpec(game.name or type(game).__name__), LearnerSpec(run.learner), tables, options)
     directory = files.path(path)
-    with RunDirectory(directory, spec) as place:
-        if not place.hold() or any(part.name != LOCK for part in directory.iterdir()):
+    with RunDirectory(directory, spec) as stored:
+        if not stored.hold() or any(part.name != LOCK for part in directory.iterdir()):
             raise TacitError(f"{path} must be a new or empty directory; got one that holds something")
         with tempfile.TemporaryDirectory(prefix="tacit-") as folder, files.skip_sync():
             if hasattr(run.last, "save"):  # not of objects
@@ -146,26 +146,26 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
             sizes = {name: getattr(game, name) for name in ("name", "actions", "horizon", "reward_range")}
             contents[SIZES] = json.dumps(sizes).encode()
         ended = replace(outcome(spec, run, learned=0, span=(0.0, 0.0)), interrupted=False)
-        place.store(Delivery(ended, {**others(run, spec), **contents}))
+        stored.store(Delivery(ended, {**others(run, spec), **contents}))
 
 
 def load_run(path: str | os.PathLike[str], game: Any = None) -> Run:
     """Read a run that `save_run` or an experiment stored; see `Run.load`."""
-    place = files.path(path)
-    stored = load(place)
-    policy = load_policy(place)
-    names = _summary(place)["files"]
+    directory = files.path(path)
+    stored = load(directory)
+    policy = load_policy(directory)
+    names = _summary(directory)["files"]
     if game is None and GAME in names:
-        game = games.load(place / GAME)
+        game = games.load(directory / GAME)
     elif game is None and SIZES in names:
-        with _report_altered(place / SIZES):
-            sizes = policies.base.parse_json(files.read(place / SIZES).decode(), SIZES, "JSON")
+        with _report_altered(directory / SIZES):
+            sizes = policies.base.parse_json(files.read(directory / SIZES).decode(), SIZES, "JSON")
             game = EnvironmentGame.of_policy(policy, sizes)
     elif game is None and stored.spec.has_tables and games.is_registered(stored.spec.game.name):
         game = games.make(stored.spec.game.name, **stored.spec.game.params)
     if game is None:
-        raise TacitError(f"game must be given: {place} holds none, and {stored.spec.game.name} may be code; got None")
-    last = policies.load(place / LAST) if LAST in names else policy
+        raise TacitError(f"game must be given: {directory} has none, and {stored.spec.game.name} may be code; got None")
+    last = policies.load(directory / LAST) if LAST in names else policy
     candidates = {
         name: gap.restore(policy if name == stored.chosen else None) for name, gap in stored.candidates.items()
     }
@@ -185,48 +185,48 @@ def load_run(path: str | os.PathLike[str], game: Any = None) -> Run:
     )
 
 
-def load_states(place: Path) -> list[list[Any]]:
+def load_states(directory: Path) -> list[list[Any]]:
     """Read what each agent of a finished run in an environment had met, in the order of the policy's states."""
-    summary = _summary(place)
+    summary = _summary(directory)
     if STATES not in summary["files"]:
-        raise TacitError(f"{place} does not say what its states are")
-    content = _whole(place, STATES, summary)
+        raise TacitError(f"{directory} does not say what its states are")
+    content = _whole(directory, STATES, summary)
     try:
         return [
             [OVER if text == repr(OVER) else ast.literal_eval(text) for text in texts] for texts in json.loads(content)
         ]
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
         raise TacitError(
-            f"{place / STATES} must hold numbers, text and tuples of them: {one_line(error, 100)}"
+            f"{directory / STATES} must hold numbers, text and tuples of them: {one_line(error, 100)}"
         ) from None
 
 
-def is_finished(place: Path) -> bool:
+def is_finished(directory: Path) -> bool:
     """Return whether a run has ended."""
-    return os.path.exists(place / SUMMARY)  # false too where it may not be looked at
+    return os.path.exists(directory / SUMMARY)  # false too where it may not be looked at
 
 
-def check_directory(place: Path) -> None:
+def check_directory(directory: Path) -> None:
     """Check that a path is a directory, as that of results has to be."""
-    if place.is_dir():
+    if directory.is_dir():
         return
-    raise TacitError(f"{place} must be a directory of results, the --out of `tacit run`; got no directory")
+    raise TacitError(f"{directory} must be a directory of results, the --out of `tacit run`; got no directory")
 
 
-def load(place: Path) -> Outcome:
+def load(directory: Path) -> Outcome:
     """Read a finished run; whatever is not as it was written is reported."""
-    check_directory(place)
-    if not is_finished(place):
-        raise TacitError(f"{place} holds no finished run; run the command that began it again to resume it")
-    summary, stored = _summary(place), load_spec(place)
+    check_directory(directory)
+    if not is_finished(directory):
+        raise TacitError(f"{directory} holds no finished run; run the command that began it again to resume it")
+    summary, stored = _summary(directory), load_spec(directory)
     if summary["hash"] != stored.hash:
-        raise TacitError(f"{place / SUMMARY} is of another run than {place / SPEC}{_AGAIN}")
+        raise TacitError(f"{directory / SUMMARY} is of another run than {directory / SPEC}{_AGAIN}")
     for name in summary["files"]:
-        _whole(place, name, summary)
-    with _report_altered(place / CURVE):
-        curve = read_curve(files.read(place / CURVE))
-    with _report_altered(place / SUMMARY):
-        machine = _document(place / MACHINE) if os.path.lexists(place / MACHINE) else {}  # it is whole without
+        _whole(directory, name, summary)
+    with _report_altered(directory / CURVE):
+        curve = read_curve(files.read(directory / CURVE))
+    with _report_altered(directory / SUMMARY):
+        machine = _document(directory / MACHINE) if os.path.lexists(directory / MACHINE) else {}  # it is whole without
         table = {**summary, **machine, "spec": stored.run, "curve": curve}
         outcome = convert(table, Outcome)
         gaps = [gap for gap in (outcome.gap, *outcome.candidates.values()) if gap is not None]
@@ -245,23 +245,23 @@ def _report_altered(path: Path) -> Iterator[None]:
         raise TacitError(f"{path} is altered: {one_line(error)}{_AGAIN}") from None
 
 
-def load_policy(place: Path) -> Any:
+def load_policy(directory: Path) -> Any:
     """Read the policy of a finished run."""
-    summary = _summary(place)
+    summary = _summary(directory)
     if POLICY not in summary["files"]:
-        raise TacitError(f"{place} holds no policy; run with keep = true to store it")
-    _whole(place, POLICY, summary)
-    return policies.load(place / POLICY)
+        raise TacitError(f"{directory} holds no policy; run with keep = true to store it")
+    _whole(directory, POLICY, summary)
+    return policies.load(directory / POLICY)
 
 
-def directories(place: Path) -> list[Path]:
+def directories(directory: Path) -> list[Path]:
     """Return the finished runs that a path means: itself, or all that it holds."""
-    check_directory(place)
-    if os.path.exists(place / SPEC) or is_finished(place):
-        return [place]
-    finished = sorted(part for part in place.iterdir() if part.is_dir() and is_finished(part))
+    check_directory(directory)
+    if os.path.exists(directory / SPEC) or is_finished(directory):
+        return [directory]
+    finished = sorted(part for part in directory.iterdir() if part.is_dir() and is_finished(part))
     if not finished:
-        raise TacitError(f"{place} holds no finished run; `tacit run … --out {place}` puts them there")
+        raise TacitError(f"{directory} holds no finished run; `tacit run … --out {directory}` puts them there")
     return finished
 
 
@@ -282,11 +282,11 @@ def _document(path: Path) -> Any:
     return document
 
 
-def _summary(place: Path) -> dict[str, Any]:
+def _summary(directory: Path) -> dict[str, Any]:
     """Read a summary; its files must be some that a run has, so that no name leads elsewhere."""
-    summary: dict[str, Any] = _document(place / SUMMARY)
+    summary: dict[str, Any] = _document(directory / SUMMARY)
     names = (CURVE, POLICY, STATES, LAST, GAME, SIZES)
-    with _report_altered(place / SUMMARY):
+    with _report_altered(directory / SUMMARY):
         check.text("hash", summary.get("hash"))
         digests = check_keys(summary.get("files"), names, "files")
         for name in digests:
@@ -294,20 +294,20 @@ def _summary(place: Path) -> dict[str, Any]:
     return summary
 
 
-def load_spec(place: Path) -> StoredSpec:
+def load_spec(directory: Path) -> StoredSpec:
     """Read what a run is of, finished or not."""
-    with _report_altered(place / SPEC):
-        stored = convert(read_toml(place / SPEC), StoredSpec)
+    with _report_altered(directory / SPEC):
+        stored = convert(read_toml(directory / SPEC), StoredSpec)
         if stored.run.hash != stored.hash:
             raise TacitError("it is not of the hash that it states")
     return stored
 
 
-def _whole(place: Path, name: str, summary: dict[str, Any]) -> bytes:
+def _whole(directory: Path, name: str, summary: dict[str, Any]) -> bytes:
     """Return the content of a file that is as the summary says."""
-    content = files.read(place / name)
+    content = files.read(directory / name)
     if digest(content) != summary["files"].get(name):
-        raise TacitError(f"{place / name} is cut short or altered{_AGAIN}")
+        raise TacitError(f"{directory / name} is cut short or altered{_AGAIN}")
     return content
 
 
@@ -408,7 +408,7 @@ class RunDirectory:
         return outcome
 
     def _write_curve(self, rows: Sequence[Mapping[str, Any]], *, sync: bool = True) -> None:
-        """Write a curve in the place of what is there."""
+        """Write a curve over what is there."""
         files.write(self._path / CURVE, "".join(map(_line, rows)).encode(), sync=sync)
         self._rows = len(rows)
 

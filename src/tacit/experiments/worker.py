@@ -3,8 +3,8 @@
 A script makes games, learners, bandits and environments of the user's own known. It is code: it is run only where the
 user names it, on the command line (`--import`) or in Python, never because a file lists it.
 
-No disk is shared with a worker. Scripts travel as text: where the same file is there too, it is imported from its own
-place; elsewhere from a copy. Other modules have to be installed there.
+No disk is shared with a worker. Scripts travel as text: where the same file is there too, it is imported from there;
+elsewhere from a copy. Other modules have to be installed there.
 """
 
 from __future__ import annotations
@@ -43,29 +43,29 @@ from tacit.learning import run_learner
 def import_scripts(paths: Sequence[str]) -> None:
     """Import scripts as modules named by their files, each once."""
     for path in paths:
-        place = Path(path).resolve()
+        file = Path(path).resolve()
         if is_imported(path):
             continue
-        if place.stem in sys.modules:
-            raise TacitError(f"{path} cannot be imported: a module {place.stem!r} is there already; rename the file")
-        spec = importlib.util.spec_from_file_location(place.stem, place)
-        if spec is None or spec.loader is None or not place.is_file():
+        if file.stem in sys.modules:
+            raise TacitError(f"{path} cannot be imported: a module {file.stem!r} is there already; rename the file")
+        spec = importlib.util.spec_from_file_location(file.stem, file)
+        if spec is None or spec.loader is None or not file.is_file():
             raise TacitError(f"{path} cannot be imported; it must be a Python file")
-        search_also(str(place.parent))  # what lies beside it
+        search_also(str(file.parent))  # what lies beside it
         module = importlib.util.module_from_spec(spec)
-        sys.modules[place.stem] = module
+        sys.modules[file.stem] = module
         try:
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as error:  # whatever a script raises
-            del sys.modules[place.stem]
+            del sys.modules[file.stem]
             reason = one_line(f"{type(error).__name__}: {error}", 200)
             raise TacitError(f"{path} cannot be imported: {reason}") from error
 
 
 def is_imported(path: str) -> bool:
     """Return whether a script has been imported in this process."""
-    place = Path(path).resolve()
-    return getattr(sys.modules.get(place.stem), "__file__", None) == str(place)
+    file = Path(path).resolve()
+    return getattr(sys.modules.get(file.stem), "__file__", None) == str(file)
 
 
 def require_imported(experiment: str, paths: Sequence[str]) -> None:

@@ -42,8 +42,8 @@ from tacit.report.page import text
 #: What is shown at most: agents, actions, states, steps of a map, deviations, episodes, and steps of an episode.
 AGENTS, ACTIONS, STATES, STEPS, DEVIATIONS, EPISODES, LENGTH = 8, 12, 40, 40, 40, 3, 200
 
-#: Places, pairs of step and state, up to which joint distributions are shown.
-PLACES = 6
+#: Pairs of step and state up to which joint distributions are shown.
+PAIRS = 6
 #: Steps × states × joint actions up to which a page holds the proof of a policy's gap, some 200 kB.
 PROVEN = 2000
 #: Joint actions of more than two agents that are listed.
@@ -57,21 +57,21 @@ SECONDS = 60.0
 
 
 def details(
-    place: Path, outcome: Outcome | None, named: Collection[str] = (), seconds: float = SECONDS
+    directory: Path, outcome: Outcome | None, named: Collection[str] = (), seconds: float = SECONDS
 ) -> dict[str, Any]:
     """Return what there is to show of a run's policy; where there is nothing, a sentence that says why."""
     try:
-        return _details(place, outcome, named, seconds)
+        return _details(directory, outcome, named, seconds)
     except (TacitError, MemoryError, RecursionError) as error:
         return {"sentence": text(sentence(error))}
 
 
-def _details(place: Path, outcome: Outcome | None, named: Collection[str], seconds: float) -> dict[str, Any]:
+def _details(directory: Path, outcome: Outcome | None, named: Collection[str], seconds: float) -> dict[str, Any]:
     if outcome is None:
         raise TacitError("the run is not finished; its policy is stored when it is")
     if not outcome.spec.has_tables:
         raise TacitError(f"{outcome.spec.game.name} has no tables, so its policy cannot be shown by step and state")
-    policy = store.load_policy(place)
+    policy = store.load_policy(directory)
     game = game_of(outcome.spec, named=named)
     cost = (1 + APART) * seconds_to_evaluate(game, policy)
     check_cost(cost, seconds, "what the policy plays, and who gains by deviating,")
@@ -203,23 +203,23 @@ def _map(game: ExactGame, play: Behaviour, i: int, steps: list[int], states: lis
 
 
 def _joint(game: ExactGame, play: Behaviour, steps: list[int], states: list[int]) -> list[dict[str, Any]]:
-    """Return what agents play together, where that is more than each one's part, and few places are reached."""
-    places = [(h, s) for h in steps for s in states if play.reach[h, s] > 0]
-    if play.joint is None or game.agents > AGENTS or max(game.actions) > ACTIONS or len(places) > PLACES:
+    """Return what agents play together, where that says more than each one's part, at few steps and states."""
+    reached = [(h, s) for h in steps for s in states if play.reach[h, s] > 0]
+    if play.joint is None or game.agents > AGENTS or max(game.actions) > ACTIONS or len(reached) > PAIRS:
         return []
     names = [[text(name) for name in action_names(game, i)] for i in range(game.agents)]
     tables = []
-    for h, s in places:
+    for h, s in reached:
         joint = np.round(play.joint[h, s], 6)
-        place = {"step": h, "state": text(state_name(game, s))}
+        where = {"step": h, "state": text(state_name(game, s))}
         if game.agents == 2:
-            tables.append({**place, "rows": names[0], "columns": names[1], "cells": joint.tolist()})
+            tables.append({**where, "rows": names[0], "columns": names[1], "cells": joint.tolist()})
             continue
         likely = [
             {"actions": [names[i][a] for i, a in enumerate(actions)], "prob": prob}
             for actions, prob in joint_actions(joint)
         ]
-        tables.append({**place, "listed": likely[:LISTED], "left_out": max(0, len(likely) - LISTED)})
+        tables.append({**where, "listed": likely[:LISTED], "left_out": max(0, len(likely) - LISTED)})
     return tables
 
 
@@ -249,7 +249,7 @@ def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
     names = [[text(name) for name in action_names(game, i)] for i in agents]
     pictures: dict[int, str | None] = {}
 
-    def place(s: int) -> dict[str, Any]:
+    def describe(s: int) -> dict[str, Any]:
         return {"state": text(state_name(game, s)), "picture": picture(game, s, pictures)}
 
     episodes = []
@@ -258,7 +258,7 @@ def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
         shown = min(length, LENGTH)
         steps = [
             {
-                **place(int(states[h])),
+                **describe(int(states[h])),
                 "actions": [names[i][actions[h, i]] for i in agents],
                 "rewards": rewards[h, :AGENTS].tolist(),
             }
@@ -268,7 +268,7 @@ def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
         ended = shown == game.horizon
         end = game.step(last, int(states[last]), actions[last], after.random())[0] if ended else int(states[shown])
         returns = rewards[:shown].sum(axis=0)[:AGENTS].tolist()
-        episodes.append({"steps": steps, "end": place(end), "returns": returns, "cut": length > LENGTH})
+        episodes.append({"steps": steps, "end": describe(end), "returns": returns, "cut": length > LENGTH})
     return episodes
 
 

@@ -70,7 +70,7 @@ class StoredRun:
     """
 
     name: str
-    place: Path
+    directory: Path
     spec: RunSpec
     versions: store.Versions
     curve: npt.NDArray[Any] | None
@@ -94,7 +94,7 @@ class Folder:
 
     Parameters
     ----------
-    place : Path
+    directory : Path
         A directory of runs, of directories of runs, or a run.
 
     Attributes
@@ -104,9 +104,9 @@ class Folder:
         What could not be read, in a sentence each.
     """
 
-    def __init__(self, place: Path) -> None:
-        store.check_directory(place)
-        self.place = place
+    def __init__(self, directory: Path) -> None:
+        store.check_directory(directory)
+        self.directory = directory
         self.runs: dict[str, StoredRun] = {}
         self.problems: dict[str, str] = {}
         self._entries: dict[tuple[str, Stamps], StoredRun | str] = {}
@@ -115,28 +115,28 @@ class Folder:
     def look(self) -> bool:
         """Read the runs that have changed; return whether any has."""
         before, self._entries = self._entries, {}
-        for place in self._places():
-            key = place.relative_to(self.place).as_posix(), _stamps(place)
-            self._entries[key] = before.get(key) or _read(key[0], place)
+        for directory in self._directories():
+            key = directory.relative_to(self.directory).as_posix(), _stamps(directory)
+            self._entries[key] = before.get(key) or _read(key[0], directory)
         self.runs = {name: run for (name, _), run in self._entries.items() if isinstance(run, StoredRun)}
         self.problems = {name: text for (name, _), text in self._entries.items() if isinstance(text, str)}
         statuses, self._statuses = self._statuses, [*self._entries, [run.status for run in self.runs.values()]]
         return statuses != self._statuses
 
-    def _places(self) -> list[Path]:
+    def _directories(self) -> list[Path]:
         """Return the directories of runs, in the order of their names."""
-        specs = [path for pattern in ("", "*/", "*/*/") for path in self.place.glob(f"{pattern}{store.SPEC}")]
+        specs = [path for pattern in ("", "*/", "*/*/") for path in self.directory.glob(f"{pattern}{store.SPEC}")]
         return sorted(path.parent for path in specs)[:MOST_RUNS]
 
 
-def _read(name: str, place: Path) -> StoredRun | str:
+def _read(name: str, directory: Path) -> StoredRun | str:
     """Return a run, or why it cannot be read."""
     try:
-        stored = store.load_spec(place)
-        updated = max(stamp for stamp, _ in _stamps(place)) / 1e9
-        outcome = store.load(place) if store.is_finished(place) else None
-        curve = _growing_curve(place / store.CURVE) if outcome is None else outcome.curve
-        return StoredRun(name, place, stored.run, stored.versions, curve, updated, outcome)
+        stored = store.load_spec(directory)
+        updated = max(stamp for stamp, _ in _stamps(directory)) / 1e9
+        outcome = store.load(directory) if store.is_finished(directory) else None
+        curve = _growing_curve(directory / store.CURVE) if outcome is None else outcome.curve
+        return StoredRun(name, directory, stored.run, stored.versions, curve, updated, outcome)
     except (TacitError, OSError, RecursionError, MemoryError) as error:
         return sentence(error)
 
@@ -148,9 +148,11 @@ def _growing_curve(path: Path) -> npt.NDArray[Any] | None:
     return store.read_curve(content) if content else None
 
 
-def _stamps(place: Path) -> Stamps:
+def _stamps(directory: Path) -> Stamps:
     """Return when the files of a run changed last, and their sizes."""
-    stats = [(place / name).stat() for name in (store.SPEC, store.CURVE, store.SUMMARY) if (place / name).exists()]
+    stats = [
+        (directory / name).stat() for name in (store.SPEC, store.CURVE, store.SUMMARY) if (directory / name).exists()
+    ]
     return tuple((stat.st_mtime_ns, stat.st_size) for stat in stats)
 
 
@@ -171,7 +173,7 @@ def overview(folder: Folder) -> dict[str, Any]:
     if len(folder.runs) + len(folder.problems) >= MOST_RUNS:
         problems.append(f"only the first {MOST_RUNS} runs are shown")
     return {
-        "title": text(folder.place.resolve().name or str(folder.place)),
+        "title": text(folder.directory.resolve().name or str(folder.directory)),
         "tacit": __version__,
         "games": [
             {
@@ -359,7 +361,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def write_report(
-    place: str | Path,
+    directory: str | Path,
     out: str | Path,
     *,
     named: Collection[str] = (),
@@ -370,7 +372,7 @@ def write_report(
 
     Parameters
     ----------
-    place : path
+    directory : path
         A run's directory, or one of many runs (the `--out` of a run).
     out : path
         The file, an `.html`.
@@ -397,11 +399,11 @@ def write_report(
     >>> write_report(out, out / "report.html").name
     'report.html'
     """
-    report = Report(place, out, named=named, seconds=seconds)
+    report = Report(directory, out, named=named, seconds=seconds)
     report.look(progress)
     if not report.folder.runs:
         damaged = "; ".join(report.folder.problems.values())
-        raise TacitError(damaged or f"{place} holds no run; `tacit run … --out {place}` puts them there")
+        raise TacitError(damaged or f"{directory} holds no run; `tacit run … --out {directory}` puts them there")
     report.write()
     return report.file
 
@@ -411,7 +413,7 @@ EVERY, SETTLED = 3.0, 10.0
 
 
 def watch_report(
-    place: str | Path,
+    directory: str | Path,
     out: str | Path,
     *,
     named: Collection[str] = (),
@@ -423,7 +425,7 @@ def watch_report(
 
     Parameters
     ----------
-    place, out, named, seconds
+    directory, out, named, seconds
         As of `write_report`.
     every : float
         Seconds between two looks at the directory, and between two reloads of the page.
@@ -446,7 +448,7 @@ def watch_report(
     >>> watch_report(out, out / "report.html", settled=0).name
     'report.html'
     """
-    report = Report(place, out, named=named, seconds=seconds)
+    report = Report(directory, out, named=named, seconds=seconds)
     changed = time.monotonic()
     try:
         while True:
@@ -465,13 +467,13 @@ class Report:
 
     Parameters
     ----------
-    place, out, named, seconds
+    directory, out, named, seconds
         As of `write_report`.
     """
 
-    def __init__(self, place: str | Path, out: str | Path, *, named: Collection[str], seconds: float) -> None:
+    def __init__(self, directory: str | Path, out: str | Path, *, named: Collection[str], seconds: float) -> None:
         self.file = check_name(out)
-        self.folder = Folder(files.path(place))
+        self.folder = Folder(files.path(directory))
         self.document: dict[str, Any] | None = None
         self._named, self._seconds = tuple(named), seconds
         self._details: dict[tuple[str, str], dict[str, Any]] = {}
@@ -497,7 +499,7 @@ class Report:
             run = self.folder.runs[name]
             if (name, run.spec.hash) not in self._details:
                 progress(f"computing what the policy of {name} does", done, len(shown))
-                self._details[name, run.spec.hash] = details(run.place, run.outcome, self._named, self._seconds)
+                self._details[name, run.spec.hash] = details(run.directory, run.outcome, self._named, self._seconds)
             which = f"The policy of seed {run.spec.seed}"
             which += "." if seeds == 1 else f", which has the smallest gap of {seeds} seeds."
             document["details"][name] = {**self._details[name, run.spec.hash], "which": which}
