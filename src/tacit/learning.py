@@ -184,7 +184,7 @@ def run_learner(
 
 
 def _check_endless(game: Game, name: str, learner: Learner) -> TabularGame:
-    """Return the tables of a discounted game in which a learner can play without a reset."""
+    """Return the tables of a discounted game that is played without resets."""
     if getattr(game, "discount", None) is None:
         raise TacitError(f"periods is for discounted games, whose play has no end; got {game!r}; give episodes")
     if is_exact(learner):
@@ -197,7 +197,7 @@ def _check_endless(game: Game, name: str, learner: Learner) -> TabularGame:
 
 
 def _take_game(game: Any) -> Game | WrappedEnv:
-    """Return a game, that of an environment with a transition table, or an environment with its options."""
+    """Return a game, or an environment with its options where it has no transition table."""
     if isinstance(game, str):
         game = game_by_name(game, {})
     if isinstance(game, NamedEnvironment):
@@ -207,8 +207,8 @@ def _take_game(game: Any) -> Game | WrappedEnv:
         return wrap(game) if table is None else table
     if not is_game(game):
         raise TacitError(
-            f"game is {brief(game)}{missing(game)}; it must be a TabularGame, as from tacit.make or tacit.load, a game "
-            f"with kernels of its own (see tacit.kernels) or an environment"
+            "game must be a TabularGame, as from tacit.make or tacit.load, a game with kernels of its own (see "
+            f"tacit.kernels) or an environment; got {brief(game)}{missing(game)}"
         )
     check_playable(game)
     return game
@@ -217,9 +217,9 @@ def _take_game(game: Any) -> Game | WrappedEnv:
 def _take_learner(
     game: Game | None, title: str | None, agents: int, learner: Any, params: Mapping[str, Any], options: Options
 ) -> tuple[str, Learner]:
-    """Return the name of a learner, or of the default one, and the learner of all agents."""
+    """Return a learner's name and the learner of all agents; the default where none is named."""
     if isinstance(options.prefer, int) and options.prefer >= agents:
-        raise TacitError(f"prefer is {options.prefer}; there are {agents} agents, the first of which is 0")
+        raise TacitError(f"prefer must be the number of an agent, 0 to {agents - 1}; got {options.prefer}")
     name, spec = team(default_for(game, agents, params) if learner is None else learner, params, title, agents)
     if game is not None:
         check_suits(name, spec, game)
@@ -245,7 +245,7 @@ def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watc
 
 
 def _make_portfolio(game: ExactGame, learner: Portfolio, options: Options, watch: Watcher) -> tuple[Engine, Output]:
-    """Return an engine that advances those of all members by turns, and the output that selects the best candidate."""
+    """Return the engine and the output of a portfolio, made of those of its members."""
     members = []
     for m, (name, member) in enumerate(learner.members):
         episodes = None if options.episodes is None else max(1, share(m, len(learner.members), options.episodes))
@@ -368,7 +368,7 @@ class BestOutput(Joined, Output):
         return min(until, default=None)
 
     def measure(self, engine: Engine, done: int) -> Measures:
-        """Return the values and gaps of the best member, and the largest gap of each that has played."""
+        """Return the values and gaps of the best member, and each member's largest gap."""
         for m, member in enumerate(self.members):
             episodes = self._share(m, done)
             if episodes > self._measured[m]:

@@ -38,13 +38,13 @@ def _check_preference(name: str, value: Any) -> str | int:
     try:
         return check.integer(name, int(value) if isinstance(value, str) else value, least=0)
     except (TacitError, ValueError):
-        sentence = f"{name} is {brief(value)}; it must be 'welfare', 'egalitarian' or the number of an agent, from 0"
-        raise TacitError(sentence) from None
+        message = f"{name} must be 'welfare', 'egalitarian' or the number of an agent, from 0; got {brief(value)}"
+        raise TacitError(message) from None
 
 
 @dataclass(frozen=True)
 class Options:
-    """What `tacit.learn` is asked for beside the game and the learner, which says what each of these means."""
+    """What `tacit.learn` is asked for beside the game and the learner."""
 
     episodes: int | None = _option(
         None,

@@ -60,7 +60,7 @@ def test_flags(key: str, value: object, game: tacit.TabularGame):
 
 def test_not_a_game():
     for wrong in (None, 3, np.zeros(3)):
-        refused("game is", tacit.learn, wrong, "stage-v-cce", episodes=5)
+        refused("game must be", tacit.learn, wrong, "stage-v-cce", episodes=5)
 
 
 WRONG = [

@@ -127,7 +127,7 @@ def test_another_error_of_a_watcher_is_passed_on():
 
 @pytest.mark.parametrize("wrong", [3, "yes", [print]])
 def test_a_watcher_that_is_none_is_told(wrong: object):
-    with pytest.raises(tacit.TacitError, match="it must be a function of an event"):
+    with pytest.raises(tacit.TacitError, match="must be a function of an event"):
         run_with(wrong, "fused")  # type: ignore[arg-type]
 
 

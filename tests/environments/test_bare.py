@@ -159,7 +159,7 @@ def test_an_object_without_step_is_told():
         def reset(self) -> int:
             return 0
 
-    with pytest.raises(tacit.TacitError, match="which has no step; it must be"):
+    with pytest.raises(tacit.TacitError, match="which has no step"):
         tacit.learn(Half(), episodes=2)
 
 

@@ -154,7 +154,7 @@ def run_solve(args: argparse.Namespace) -> int:
 
 
 def _write(value: float) -> str:
-    """Write a value as the fraction that it is, if it is one, or with six decimals."""
+    """Write a value with six decimals, and as a fraction where it is one."""
     fraction = exact(float(value))
     shown = f"{value:.6f}"
     shown = shown.removeprefix("-") if float(shown) == 0 else shown  # no −0
@@ -162,7 +162,7 @@ def _write(value: float) -> str:
 
 
 def _print_row(every: Equilibria, solution: Solution, rule: str) -> None:
-    """Say which of the listed equilibria the values below are of, if it is one of them."""
+    """Say which of the listed equilibria the values below are of, if any."""
     probs = solution.policy.probs
     for k, policy in enumerate(every.policies):
         if all(np.allclose(mine, theirs, atol=1e-9) for mine, theirs in zip(probs, policy.probs, strict=True)):
@@ -296,29 +296,20 @@ def evaluate_run(
             "max": evaluation.gap,
             "per_agent": evaluation.gaps.tolist(),
         },
-        "stored": {
-            "value": stored.value,
-            "gap": bounds,
-            "source": None if gap is None else gap.source,
-        },
+        "stored": {"value": stored.value, "gap": bounds, "source": None if gap is None else gap.source},
         "largest_difference": max(_distance(evaluation.values, stored.value), _distance(evaluation.gaps, bounds)),
     }
-    if not show:
-        return Row(row)
+    shown: list[Document] = []
     try:
-        check_cost(APART * cost, seconds, "what the policy plays, and who gains by deviating,")
-    except TacitError as error:
-        return Row(row, (Document(str(error), []),))
-    shown = policy.show(game)
-    row["policy"] = shown.data
-    tables = [Document(shown.title, shown.parts)]
-    try:
-        apart = deviation_table(game, policy, gap=evaluation.kind)
-    except TacitError as error:  # it takes more memory than there is
-        return Row(row, (*tables, Document(f"no table of deviations: {error}", [])))
-    row["deviations"] = apart.data(limit=1000)
-    gains = apart.show()
-    return Row(row, (*tables, Document(gains.title, gains.parts)))
+        if show:
+            check_cost(APART * cost, seconds, "what the policy plays, and who gains by deviating,")
+            shown.append(policy.show(game))
+            apart = deviation_table(game, policy, gap=evaluation.kind)
+            shown.append(apart.show())
+            row |= {"policy": shown[0].data, "deviations": apart.data(limit=1000)}
+    except TacitError as error:  # it takes longer, or more memory than there is
+        shown.append(Document(str(error), []))
+    return Row(row, tuple(shown))
 
 
 def _distance(anew: FloatArray, stored: list[float] | None) -> float:

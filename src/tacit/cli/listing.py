@@ -155,7 +155,7 @@ def _section(doc: str) -> dict[str, str]:
 
 
 def _plain(default: Any) -> Any:
-    """Return a default as JSON has it, or "default" for what is made anew for each use."""
+    """Return a default as JSON has it, or "default" for an object."""
     try:
         return json.loads(json.dumps(default, allow_nan=False))
     except (TypeError, ValueError, RecursionError):

@@ -120,7 +120,7 @@ def add_policy(parser: argparse.ArgumentParser, policy: str, concept: str) -> No
 
 
 def policy_of(args: argparse.Namespace, game: Any) -> tuple[Any, str] | None:
-    """Return the policy of a file, or the solution of the game, and which it is in words; None where none is named."""
+    """Return the named policy, of a file or a solution, and which it is in words; or None."""
     if args.policy is not None:
         from tacit import policies
 
@@ -183,7 +183,7 @@ def flag(name: str) -> str:
 
 
 def given_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return those of the options of a run that were given, checked under the names that they have here."""
+    """Return the options of a run that were given, checked."""
     values = {name: getattr(args, name, None) for name in FIELDS}
     return {
         name: check_option(name, _AUTO.get(value, value), flag(name))

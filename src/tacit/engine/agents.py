@@ -332,7 +332,7 @@ def _check_team(
 def _world(
     size: tuple[int, int, list[int]], span: tuple[float, float], scale: Scale, start: FloatArray | None
 ) -> World:
-    """Return what an agent of a game of this size (H, S, [A]) knows, if there is memory for it."""
+    """Return what an agent knows of a game of size (H, S, [A])."""
     horizon, states, sizes = size
     _check_memory(horizon, states, sum(sizes))
     return World(states, lock(np.array(sizes)), horizon, span, scale, () if start is None else (start,))
@@ -347,7 +347,7 @@ def make_agent(
     seed: int,
     index: int,
 ) -> Agent | PlainAgent:
-    """Return agent `index` of a game of this size (H, S, A), if there is memory for it."""
+    """Return agent `index` of a game of size (H, S, A)."""
     if isinstance(learner, PythonLearner):
         return learner.agent(size, reward_range, seed=seed, index=index)
     start = starting_policy(learner, size, seed, index)

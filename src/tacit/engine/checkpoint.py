@@ -92,7 +92,7 @@ class Checkpoint:
         self._wait, self._last = self._pause, time.perf_counter()
 
     def resume(self, parts: Mapping[str, Resumable], state: object = None) -> None:
-        """Take charge of the parts of a run, and restore them from the file if there is one.
+        """Take charge of the parts of a run; restore them from the file, if any.
 
         `state` is what kernels work on, if anything; the code that defines it counts as code of the run.
         """
@@ -222,6 +222,6 @@ def take(arrays: Arrays, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...]
         raise TacitError(f"it has no array {name!r}")
     if array.dtype != dtype or array.shape != shape:
         raise TacitError(
-            f"its array {name!r} is {array.dtype} of shape {array.shape}; it must be {np.dtype(dtype)} of {shape}"
+            f"its array {name!r} must be {np.dtype(dtype)} of shape {shape}; got {array.dtype} of {array.shape}"
         )
     return array

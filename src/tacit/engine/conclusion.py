@@ -52,7 +52,7 @@ def size_gap(source: str, gap: float) -> str:
 
 
 def lay_out(title: Sequence[str], facts: Mapping[str, str], notes: Sequence[str] = ()) -> str:
-    """Return a title and facts, one a line, and notes below them, folded where they are long.
+    """Return a title, facts and notes, one a line, folded where long.
 
     >>> print(lay_out(["chicken", "seed 0"], {"Nash gap": "0"}, ["try more episodes"]))
     chicken | seed 0
@@ -80,13 +80,13 @@ def gap_label(kind: str) -> str:
 
 
 def gap_fact(source: str, size: str, uniform: float | None) -> str:
-    """Say how large a gap is, how it is known, and how large that of the uniform policy is."""
+    """Say how large a gap is, how it is known, and the uniform policy's."""
     beside = "" if uniform is None else f" (uniform policy: {uniform:.4g})"
     return f"{size:<8} {_SOURCES[source]}, max over agents{beside}"
 
 
 def values_fact(values: Sequence[float], welfare: str, optimum: float | None) -> str:
-    """Say what each agent gets and all of them together, as a share of the optimum where that says something."""
+    """Say each agent's value and their sum, as a share of the optimum where meaningful."""
     total, beside = sum(values), ""
     if optimum is not None:
         share = 0 <= total <= optimum * (1 + 1e-9) and optimum > 0

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -129,20 +129,21 @@ class Engine(Resumable, Protocol):
         return None
 
     def advance(self, episodes: int) -> FloatArray:
-        """Play at most so many episodes, and as many as fit into a fraction of a second; return [episodes, N]."""
+        """Play at most so many episodes, for a fraction of a second; return returns [episodes, N]."""
 
     def distributions(self, *, recent: bool = False) -> list[FloatArray]:
         """Return each agent's distributions [H, S, A_i]: the last iterate, or the average of recent ones."""
 
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
         """Return what `distributions` returned, now or earlier, as a policy of the game."""
+        return MarkovPolicy(distributions)
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return what the agents themselves know of their gaps after `done` episodes."""
         return Gaps.unknown(kind, self.game.agents)
 
     def separate(self, rule: str) -> dict[str, Any]:
-        """Return the mixtures "average" and "recent" where agents saw different things, each on what it saw itself."""
+        """Return the mixtures "average" and "recent" where agents saw different things."""
         return {}
 
 
@@ -330,7 +331,7 @@ class Curve:
         return self.rows[-1]
 
     def last_row(self, ended: str) -> dict[str, Any]:
-        """Return the last row, with what ended the run where the curve has a column for it."""
+        """Return the last row, with what ended the run."""
         if self.stops:
             self.rows[-1][ENDED] = ended
         return self.rows[-1]
@@ -442,15 +443,7 @@ WAITING = "Ctrl-C: the run ends after this episode; Ctrl-C again leaves the epis
 
 
 def drive(
-    engine: Engine,
-    output: Output,
-    curve: Curve,
-    *,
-    watch: Watcher,
-    checkpoint: Checkpoint | None = None,
-    gap: float | None = None,
-    seconds: float | None = None,
-    still: int | None = None,
+    engine: Engine, output: Output, curve: Curve, options: Options, watch: Watcher, checkpoint: Checkpoint | None
 ) -> str:
     """Play until the run is over; all that was done is in the arguments. Return what ended it.
 
@@ -458,7 +451,7 @@ def drive(
     "seconds" when time is up, "tolerance" when the learner itself has finished, "still" when greedy policies have not
     changed for so many periods, "memory" when there is no room for more episodes, or "interrupted".
     """
-    ended, clock = "", Clock(engine, curve, seconds)
+    ended, gap, still, clock = "", options.gap, options.still, Clock(engine, curve, options.seconds)
     with Interrupts(message=WAITING) as interrupts:
 
         def emit(event: Event) -> None:
@@ -525,7 +518,7 @@ class Clock:
         self._chunk = 1
 
     def play(self, episodes: int) -> FloatArray:
-        """Play a chunk, and learn from how long that took how large the next one may be."""
+        """Play a chunk, and set the size of the next by its time."""
         began = time.perf_counter()
         returns = self._engine.advance(episodes)
         seconds = time.perf_counter() - began
@@ -557,7 +550,7 @@ class Clock:
         return self._seconds is None or 2 * self._measuring <= self._time or 10 * self._measuring <= self._seconds
 
     def chunk(self) -> int:
-        """Return how many episodes to play at most before the clock and Ctrl-C are looked at again."""
+        """Return how many episodes to play before the clock is looked at again."""
         if self._seconds is None:
             return self._chunk
         left = max(self._seconds - self._before - self._time, 0.0)
@@ -583,9 +576,7 @@ class Interrupts:
             self._before = signal.signal(signal.SIGINT, self._note)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._slow is not None:
             self._slow.cancel()
         if self._before is not None:
@@ -622,8 +613,7 @@ def conduct(
     watch(Started(called, name, options.seed, options.most, curve.done, tuple(curve.rows), engine.game.horizon))
     for note in early:
         watch(Noted(note))
-    stop = {"gap": options.gap, "seconds": options.seconds}
-    ended = drive(engine, output, curve, watch=watch, checkpoint=checkpoint, still=options.still, **stop)
+    ended = drive(engine, output, curve, options, watch, checkpoint)
     result = output.result(engine, curve.done)
     if stretch is not None and stretch.endless is not None:
         result = _make_stationary(result, stretch, options)

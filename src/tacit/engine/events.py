@@ -166,7 +166,7 @@ _BETWEEN = 0.5
 
 
 class ProgressLine:
-    """Shows on one line of stderr how far a run is, and takes the line away in the end.
+    """Shows on one line of stderr how far a run is.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def to_all(*watchers: Watcher | None) -> Watcher:
     callables = [watcher for watcher in watchers if watcher is not None]
     for watcher in callables:
         if not callable(watcher):
-            raise TacitError(f"a watcher is {brief(watcher)}; it must be a function of an event")
+            raise TacitError(f"progress must be a function of an event; got {brief(watcher)}")
 
     def watch(event: Event) -> None:
         for watcher in callables:

@@ -66,27 +66,16 @@ class ExactEngine(Engine):
         """Return the current policy's distributions."""
         return list(self.iterate.probs)
 
-    def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
-        """Return distributions as a policy."""
-        return MarkovPolicy(distributions)
-
     def snapshot(self) -> Arrays:
         """Return the current policy."""
         probs = {str(i): table for i, table in enumerate(self.iterate.probs)}
         memory = {f"memory {k}": table for k, table in enumerate(self._memory)}
-        return {
-            **probs,
-            **memory,
-            "numbers": np.array([self.gap, self.seconds]),
-            "search": np.array(self._search or ()),
-        }
-
-    def _policy_of(self, arrays: Arrays) -> MarkovPolicy:
-        return MarkovPolicy([arrays[str(i)] for i in range(self.game.agents)])
+        numbers = {"numbers": np.array([self.gap, self.seconds]), "search": np.array(self._search or ())}
+        return {**probs, **memory, **numbers}
 
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot."""
-        self.iterate = self._policy_of(arrays)
+        self.iterate = MarkovPolicy([arrays[str(i)] for i in range(self.game.agents)])
         self._memory = tuple(arrays[f"memory {k}"] for k in range(len(self._memory)))
         self.gap, self.seconds = arrays["numbers"].tolist()
         self._search = LineSearch(*arrays["search"].tolist()) if self._search is not None else None

@@ -20,7 +20,6 @@ from tacit.engine.run import Gaps
 from tacit.games.tabular import by_agent
 from tacit.learners import Learner, World, v_base
 from tacit.learners.spec import world_of
-from tacit.policies import MarkovPolicy
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384
@@ -40,14 +39,14 @@ def chunk_of(horizon: int) -> int:
 
 
 def read_distributions(state: Any, world: World, states: int, *, recent: bool = False) -> list[FloatArray]:
-    """Return each agent's distributions at the first so many states of a world, [H, states, A_i]."""
+    """Return each agent's distributions at the first states of a world, [H, states, A_i]."""
     table = memory.zeros((world.agents, world.horizon, states, int(world.actions.max())), "the last iterate")
     compile_loop(loop.distributions, state, steps=10 * table.size)(state, world.horizon, states, recent, table)
     return to_distributions(table, world)
 
 
 def to_distributions(table: FloatArray, world: World) -> list[FloatArray]:
-    """Return a table [N, H, S, A] as each agent's distributions [H, S, A_i], if they are numbers."""
+    """Return a table [N, H, S, A] as each agent's distributions [H, S, A_i]."""
     if not np.isfinite(table).all():
         raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
     return [probs[:, :, : int(size)] for probs, size in zip(table, world.actions, strict=True)]
@@ -105,10 +104,6 @@ class FusedEngine(Engine):
         """Return each agent's distributions, [H, S, A_i]."""
         return read_distributions(self.state, self.world, self.game.states, recent=recent)
 
-    def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
-        """Return distributions as a policy."""
-        return MarkovPolicy(distributions)
-
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return what each agent knows of its own gap: bounds where the theorem covers the run, otherwise estimates."""
         total = v_base.bound_sum(self.state)
@@ -146,7 +141,7 @@ class FusedEngine(Engine):
         return {"certificate": self.certificate, "record": self.record}
 
     def play(self, game_u: FloatArray, agent_u: FloatArray, returns: FloatArray) -> None:
-        """Play with uniform numbers, as the loop takes them, and add what the agents get to `returns` [episodes, N]."""
+        """Play with given uniform numbers, and add rewards to `returns` [episodes, N]."""
         watched = (self.certificate, self.record)
         self._loop(self._kernels, self.state, *watched, self._seats, game_u, agent_u, self._chosen, returns)
 

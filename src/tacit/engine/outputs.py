@@ -41,7 +41,7 @@ KEPT = ("sampled", "best", "planned")
 
 
 class Trace(NamedTuple):
-    """Every agent's distributions everywhere, at the beginning of each episode since the trace was last read."""
+    """All distributions at the beginning of each episode since the last reading."""
 
     table: FloatArray  # [episodes, N, H, S, A]
     rows: IntArray  # [1]  episodes written
@@ -106,7 +106,7 @@ class MarkovOutput(Output):
             self.certificate = self._trace = trace(game, chunk_of(game.horizon))
 
     def look(self, engine: Engine, done: int) -> int | None:
-        """Keep the iterate that is about to be played if it is the sampled one, or the best so far; average it."""
+        """Keep the next iterate if it is sampled or the best so far; average it."""
         self._consider(engine, engine.gap)
         self._take_in()
         if self._averages_all and self._keeps_best and self._count == done:  # once, when a run is resumed too
@@ -151,7 +151,7 @@ class MarkovOutput(Output):
         }
 
     def result(self, engine: Engine, done: int) -> Result:
-        """Return the last iterate, the average of recent ones and the best where they are kept, with exact gaps."""
+        """Return the last iterate, and where kept the recent average and the best."""
         last = engine.policy(engine.distributions())
         sampled = last if self._sampled is None else engine.policy(self._sampled)
         final = None if self._leaves_out(last) else self._final
@@ -173,7 +173,7 @@ class MarkovOutput(Output):
         return Result(last, candidates, chosen, sampled)
 
     def _plan_again(self, engine: Engine, done: int) -> None:
-        """Plan on a shared model whenever there are twice as many episodes, where that takes a moment."""
+        """Plan on a shared model whenever there are twice as many episodes."""
         if done >= 2 * self._planned_at and engine.state is not None and not self.interrupted:
             planned = engine.learner.plan(engine.state, self.game.states, quick=True)
             if planned is not None and planned.product:
@@ -184,7 +184,7 @@ class MarkovOutput(Output):
         return self.interrupted and self._exact is not None and not is_quick(self._exact, policy)
 
     def snapshot(self) -> Arrays:
-        """Return the iterates that are kept, where there are any yet, and the measures so far."""
+        """Return the iterates that are kept and the measures so far."""
         arrays = {"sum": self._sum, "count": np.array(self._count), "best_gap": np.array(self._best_gap)}
         arrays["planned_at"] = np.array(self._planned_at)
         for name, table in zip(KEPT, (self._sampled, self._best, self._planned), strict=True):
@@ -220,7 +220,7 @@ class MarkovOutput(Output):
             self._add(np.stack([measures.values[:, 0], measures.gaps.max(axis=1), measures.l2_gaps], axis=1))
 
     def _add(self, measures: FloatArray) -> None:
-        """Add measures [iterates, 3] one after the other, so that the sum does not depend on chunks."""
+        """Add measures [iterates, 3] one after the other, whatever the chunks."""
         self._sum = np.cumsum(np.concatenate([self._sum[None], measures]), axis=0)[-1]
         self._count += len(measures)
 

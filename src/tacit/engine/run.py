@@ -41,7 +41,7 @@ _EQUAL = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Bounds on what each agent can gain by deviating from the policy, in the game's units.
+    """Bounds on what each agent can gain by deviating, in the game's units.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ Verdict = tuple[Gaps, FloatArray | None]
 
 
 class Candidate:
-    """A policy that a run can return, with its gaps and values, computed on first use.
+    """A policy that a run can return; gaps and values are computed on first use.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Candidate:
 
     @classmethod
     def with_exact_gaps(cls, policy: MarkovPolicy, tables: ExactGame | None, kind: str = "nash") -> Candidate:
-        """Return a Markov policy with its exact gaps and values, where there are tables to compute them from.
+        """Return a Markov policy with its exact gaps and values, where there are tables.
 
         A product policy's nash gaps are its gaps of every kind.
         """
@@ -306,12 +306,12 @@ def limit_gap(smallest: float, uniform: Callable[[], float], share: float) -> fl
 
 
 def net_objective(one: Candidate, prefer: str | int | None) -> float:
-    """Return the objective of a candidate's values less its gaps, so that what is no equilibrium ranks lower."""
+    """Return the objective of a candidate's values less its gaps."""
     return -math.inf if one.values is None else objective(one.values - one.gaps.upper, prefer)
 
 
 def _is_preferred(one: Candidate, other: Candidate, least: float = 0.0) -> bool:
-    """Return whether one policy is better than another for some agent by more than `least`, and for none worse."""
+    """Return whether one policy is better for some agent by more than `least`, worse for none."""
     if one.values is None or other.values is None:
         return False
     more = one.values - other.values
@@ -587,7 +587,7 @@ class Run:
         return prove(self.game, self.policy, gap=self.gaps.kind)
 
     def raise_error(self) -> None:
-        """Raise what ended the run early, if an environment failed, with its own error chained to it."""
+        """Raise what ended the run early, if an environment failed."""
         if self.error is not None:
             raise TacitError(f"after {self.episodes} episodes: {self.error}") from self.error
 
@@ -648,7 +648,7 @@ class Run:
 
     @cached_property
     def optimum(self) -> float | None:
-        """The most that all agents can get together, where it is known quickly and not the same for every policy."""
+        """The largest welfare, where quickly known and not the same for every policy."""
         game = as_tables(self.game)
         return None if game is None else useful_optimum(game)
 

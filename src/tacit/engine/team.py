@@ -117,7 +117,7 @@ def read_cells(learner, recent, keys, out):
 
 
 class Fixed(TacitError):
-    """The agents have a random start for the states they know, and cannot take in new ones."""
+    """The agents have a random start, and cannot take in new states."""
 
 
 class Team(Protocol):
@@ -325,7 +325,7 @@ class PooledTeam(CompiledTeam):
         return records.replace(state, self._view)
 
     def _view(self, path: str, array: Any) -> Any:
-        """Return rows [steps, rows, agents], the same at every step, in place of an array of the learner's."""
+        """Return rows [steps, rows, agents], the same at every step, for a learner's array."""
         if path not in self._arrays:
             return array
         rows = self._arrays[path]
@@ -381,7 +381,7 @@ class PooledTeam(CompiledTeam):
         return to_distributions(table, world)
 
     def _rows_in_use(self) -> Any:
-        """Return the learner's state with the rows in use alone, once instead of at every step."""
+        """Return the learner's state with the rows in use alone, once."""
         used = 1 + self.cells
         return records.replace(self.state, lambda path, array: array[:1, :used] if path in self._arrays else array)
 

@@ -106,7 +106,7 @@ class Backend:
         raise NotImplementedError
 
     def interrupt(self) -> bool:
-        """Cut jobs short that did not end when they were asked to, and return whether that is possible."""
+        """Cut jobs short that did not end when asked; return whether that is possible."""
         return False
 
     def kill(self, key: Key) -> None:
@@ -316,7 +316,7 @@ class Processes(Threads):
             self._idle.clear()
 
     def _run(self, key: Key, parcel: Parcel) -> Any:
-        """Run a job in a worker of its own, which is kept for the next where it lives."""
+        """Run a job in a worker of its own, which the next job gets."""
         worker, alive = self._take(key), False
         try:
             answered = worker.run(parcel, partial(self._send, key))
@@ -514,7 +514,7 @@ def join_dask(address: str, workers: int | None, setup: bytes | None) -> Backend
 
 
 def answer_on_dask(parcel: Parcel) -> bytes:
-    """Run a job in a worker of Dask, and end it early when its task is cancelled or the client is gone."""
+    """Run a job in a worker of Dask; it ends early when its task is cancelled."""
     from distributed import get_worker
     from distributed.worker import thread_state
 

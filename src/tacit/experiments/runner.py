@@ -224,7 +224,7 @@ class Dispatcher:
         self._storing[self._writers.submit(self.settle, one.k, result)] = one.k
 
     def _try_again(self, one: _Job) -> None:
-        """Put a job back in front of those that wait, or give it up after Ctrl-C."""
+        """Put a job back in front; after Ctrl-C, give it up."""
         if self.interrupted:
             self._end(one.k, None)
         else:
@@ -232,7 +232,7 @@ class Dispatcher:
             self._waiting.appendleft(one)
 
     def _expire(self) -> None:
-        """End jobs that have run for too long, and after Ctrl-C those that have not begun to play."""
+        """End jobs that ran for too long; after Ctrl-C, those that have not begun to play."""
         now = time.monotonic()
         for k, one in list(self._running.items()):
             late = now > one.deadline
@@ -307,7 +307,7 @@ class AllFailed(TacitError):
 
 
 class ExperimentRunner(Dispatcher):
-    """Runs of an experiment, what has become of each, and where they are kept if anywhere."""
+    """The runs of an experiment, and what has become of each."""
 
     def __init__(
         self,
@@ -341,7 +341,7 @@ class ExperimentRunner(Dispatcher):
         return [k for k, result in enumerate(self.results) if result is None]
 
     def _find_work(self) -> bool:
-        """Take what is stored already, under the names that runs have now, and return whether anything is left."""
+        """Take what is stored already; return whether anything is left."""
         for k in self._todo():
             spec, directory = self.items[k].spec, self.items[k].directory
             one = None if directory is None else store.read_stored(directory, spec)

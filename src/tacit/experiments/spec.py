@@ -125,7 +125,7 @@ def dumps(spec: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a dataclass as plain tables, without fields that are None or empty, or have `metadata={"file": False}`."""
+    """Return a dataclass as plain tables; what is None, empty or has `metadata={"file": False}` is left out."""
     if is_dataclass(value):
         values = {one.name: getattr(value, one.name) for one in fields(value) if one.metadata.get("file", True)}
         return {name: _plain(part) for name, part in values.items() if part is not None and part not in ({}, ())}
@@ -153,14 +153,14 @@ class NamedSpec:
     def __post_init__(self) -> None:
         check.text("name", self.name, empty=False)
         if not isinstance(self.params, Mapping) or not all(isinstance(key, str) for key in self.params):
-            raise TacitError(f"params is {brief(self.params)}; it must be a table of parameters")
+            raise TacitError(f"params must be a table of parameters; got {brief(self.params)}")
         if self.label is not None:
             check.text("label", self.label, empty=False)
 
 
 @dataclass(frozen=True)
 class GameSpec(NamedSpec):
-    """A game by its name, a game file, or a game of another library (`openspiel:…`), and its parameters.
+    """A game by its name, a file or another library's name, and its parameters.
 
     Parameters
     ----------

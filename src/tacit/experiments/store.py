@@ -128,7 +128,7 @@ def finish(directory: Path, outcome: Outcome, others: Mapping[str, bytes]) -> No
 
 
 def save_run(run: Run, path: str | os.PathLike[str]) -> None:
-    """Store a run as the directory that experiments write, with its last iterate and its game; see `Run.save`."""
+    """Store a run, its last iterate and its game in a directory; see `Run.save`."""
     game, options = run.game, Options(episodes=max(run.episodes, 1), seed=run.seed)
     tables = getattr(game, "digest", NO_TABLES)
     spec = RunSpec(GameSpec(game.name or type(game).__name__), LearnerSpec(run.learner), tables, options)
@@ -186,7 +186,7 @@ def load_run(path: str | os.PathLike[str], game: Any = None) -> Run:
 
 
 def load_states(directory: Path) -> list[list[Any]]:
-    """Read what each agent of a finished run in an environment had met, in the order of the policy's states."""
+    """Read what each agent had observed, in the order of the policy's states."""
     summary = _summary(directory)
     if STATES not in summary["files"]:
         raise TacitError(f"{directory} does not say what its states are")
@@ -351,7 +351,7 @@ class Delivery:
 
 
 class RunDirectory:
-    """Holds a run's directory, writes its curve as it comes, and stores what the run ends with."""
+    """Holds a run's directory, writes its curve and stores its end."""
 
     def __init__(self, directory: Path, spec: RunSpec) -> None:
         self._path, self._spec = directory, spec
@@ -393,7 +393,7 @@ class RunDirectory:
                 self._rows += 1
 
     def store(self, run: Delivery) -> Outcome:
-        """Store a run that is over, unless it was interrupted, and let go of the directory."""
+        """Store a run, unless it was interrupted, and let go of the directory."""
         outcome = run.outcome
         with self:
             self._close_curve()

@@ -50,7 +50,7 @@ def import_scripts(paths: Sequence[str]) -> None:
             raise TacitError(f"{path} cannot be imported: a module {file.stem!r} is there already; rename the file")
         spec = importlib.util.spec_from_file_location(file.stem, file)
         if spec is None or spec.loader is None or not file.is_file():
-            raise TacitError(f"{path} cannot be imported; it must be a Python file")
+            raise TacitError(f"{path} cannot be imported: it must be a Python file")
         search_also(str(file.parent))  # what lies beside it
         module = importlib.util.module_from_spec(spec)
         sys.modules[file.stem] = module

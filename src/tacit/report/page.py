@@ -75,7 +75,7 @@ def render(page: str, title: str, document: dict[str, Any]) -> bytes:
 
 
 def embed(document: dict[str, Any]) -> str:
-    """Return a document as JSON in which nothing can end a script or begin a comment.
+    """Return a document as JSON that cannot end a script or begin a comment.
 
     >>> embed({"name": "</script><!--"})
     '{"name":"\\\\u003c/script\\\\u003e\\\\u003c!--"}'

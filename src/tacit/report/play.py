@@ -151,7 +151,7 @@ class Tally:
 
 
 def prepare(game: ExactGame, policy: Any) -> tuple[ExactGame, Any, int | None]:
-    """Return game and policy as they are played, and the state in which an episode of a discounted game is over."""
+    """Return game and policy as played, and the state that ends a discounted game's episode."""
     end = None if game.discount is None else game.states
     game, policy = unroll(game, policy)
     if game.agents > AGENTS or game.horizon > STEPS:
@@ -288,7 +288,7 @@ CHOICES = 8
 def write_play(
     game: ExactGame, policy: Any, out: str | Path, *, agent: int = 0, blind: bool = False, about: str = ""
 ) -> Path:
-    """Write a page on which a person plays one agent of a game, without a server.
+    """Write a page on which a person plays one agent of a game.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def play_document(
 
 
 def check_size(game: ExactGame, policy: MarkovPolicy | None = None) -> None:
-    """Refuse a game whose tables are too large for a page, as far as that is known before they are written out."""
+    """Refuse a game whose tables are surely too large for a page."""
     joint, players = np.prod(game.actions, dtype=float), _players(game)
     size = 8 * game.states * joint * (2 + len(players))  # one successor or more
     if policy is not None:

@@ -176,7 +176,7 @@ def _market(game: ExactGame, policy: Any, place: int | None, visits: Any) -> dic
 
 
 def _proof(game: ExactGame, policy: Any, kind: str) -> dict[str, Any] | None:
-    """Return a proof of the gap of a Markov policy as a document, where it is small."""
+    """Return a proof of a Markov policy's gap as a document, where it is small."""
     rows = game.horizon * game.states * game.joint_actions
     return prove(game, policy, gap=kind).document if isinstance(policy, MarkovPolicy) and rows <= PROVEN else None
 
@@ -203,7 +203,7 @@ def _map(game: ExactGame, play: Behaviour, i: int, steps: list[int], states: lis
 
 
 def _joint(game: ExactGame, play: Behaviour, steps: list[int], states: list[int]) -> list[dict[str, Any]]:
-    """Return what agents play together, where that says more than each one's part, at few steps and states."""
+    """Return joint distributions, where they say more than marginals, at few steps and states."""
     reached = [(h, s) for h in steps for s in states if play.reach[h, s] > 0]
     if play.joint is None or game.agents > AGENTS or max(game.actions) > ACTIONS or len(reached) > PAIRS:
         return []
@@ -273,7 +273,7 @@ def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
 
 
 def picture(game: ExactGame, s: int, pictures: dict[int, str | None]) -> str | None:
-    """Return the picture of a state as an address, if the game draws one, from `pictures` where it is there."""
+    """Return the picture of a state as an address, if the game draws one; `pictures` holds earlier ones."""
     draw = getattr(game, "picture", None)
     if draw is not None and s not in pictures:
         pictures[s] = data_url(draw(s))

@@ -90,7 +90,7 @@ Stamps = tuple[tuple[int, int], ...]
 
 
 class Folder:
-    """The runs in a directory and in those below it, finished or going on, read as often as wanted.
+    """The runs in a directory and in those below it, finished or going on.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def _stamps(directory: Path) -> Stamps:
 
 
 def overview(folder: Folder) -> dict[str, Any]:
-    """Return all that is shown of the runs in a directory, but for what has to be computed from their policies."""
+    """Return all that is shown of the runs in a directory but their policies."""
     groups = group_outcomes(cast("list[Outcome]", list(folder.runs.values())))
     groups.sort(key=lambda group: (group.game, group.learner))
     games: dict[str, list[Group]] = {}
@@ -306,7 +306,7 @@ def seed_curve(run: StoredRun, names: Sequence[str], most: int) -> dict[str, Any
 
 
 def band(runs: Sequence[StoredRun], name: str, most: int) -> dict[str, Any] | None:
-    """Return the mean of a column over seeds, with its standard deviation and its smallest and largest number.
+    """Return mean, standard deviation, minimum and maximum of a column over seeds.
 
     A seed that ended early keeps its last value; one that is going on counts only as far as it has come.
     """
