@@ -89,8 +89,8 @@ def test_files_that_are_no_agents(what: str, tmp_path: Path):
     ("learner", "array", "message"),
     [
         ("stage-v-cce", "cells.bandit.actions", "is not what it is in every state of this learner"),
-        ("pg-storm", "steps.s", "has entries above 3"),
-        ("npg", "steps.action", "has entries above 3"),
+        ("pg-storm", "window.steps.s", "has entries above 3"),
+        ("npg", "window.steps.action", "has entries above 3"),
     ],
 )
 def test_what_compiled_code_counts_on_is_checked(learner: str, array: str, message: str, tmp_path: Path):
