@@ -185,5 +185,5 @@ def test_a_curve_that_memory_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("column", ["reward", "gap", "value"])
 def test_a_curve_with_numbers_that_no_run_has_is_refused(column: str, number: str):
     row = '{"episode": 1, "reward": 0.0, "value": 0.0, "gap": 0.0}'.replace(f'"{column}": 0.0', f'"{column}": {number}')
-    with pytest.raises(tacit.TacitError, match=f"not a curve: {column} is"):
+    with pytest.raises(tacit.TacitError, match="not a curve"):
         store.read_curve(row.encode())

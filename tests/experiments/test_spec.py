@@ -72,13 +72,15 @@ WRONG = {
     "a flag for an int": (WHOLE.replace("10", "true"), "episodes is True"),
     "a word for a flag": ("keep = 'yes'\n" + WHOLE, "keep is 'yes'; it must be True or False"),
     "a number for a name": (WHOLE.replace('"chicken"', "3"), "games[0].name is 3; it must be text"),
-    "a word for a list": ("games = 'chicken'\nepisodes = 1\nname = 'a'\nlearners = []", "games is 'chicken'"),
     "a word for a table": (
         "games = [3]\nepisodes = 1\nname = 'a'\nlearners = []",
-        "games[0] must be a table; got 3",
+        "games[0] must be a name, or a GameSpec(name, params); got 3",
     ),
-    "no learners": ("games = [{name = 'x'}]\nepisodes = 1\nname = 'a'\nlearners = []", "learners is empty"),
-    "params that are no table": (WHOLE.replace("{eta = 0.1}", "3"), "learners[0].params is 3"),
+    "no learners": (
+        "games = [{name = 'x'}]\nepisodes = 1\nname = 'a'\nlearners = []",
+        "learners must have",
+    ),
+    "params that are no table": (WHOLE.replace("{eta = 0.1}", "3"), "learners[0].params must be a table"),
     "no TOML": ("name = ", "is not a TOML file"),
     "no text": (b"\xff\xfe", "is not a TOML file"),
 }

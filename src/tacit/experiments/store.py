@@ -33,7 +33,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Annotated, Any, Literal, TextIO
 
 import filelock
 import msgspec
@@ -44,12 +44,12 @@ from tacit import games, policies
 from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, one_line
 from tacit.engine import Event, Measured, Run, Started
-from tacit.engine.drive import FIRST_COLUMNS, table
+from tacit.engine.drive import ENDED, FIRST_COLUMNS, table
 from tacit.engine.run import Candidate, Gaps
 from tacit.environments.episodes import EnvironmentGame
 from tacit.environments.observations import OVER
 from tacit.environments.pettingzoo import NO_TABLES
-from tacit.experiments.results import Outcome, outcome
+from tacit.experiments.results import Ended, Outcome, outcome
 from tacit.experiments.spec import GameSpec, LearnerSpec, RunSpec, check_keys, convert, dumps, read_toml
 from tacit.games.tabular import TabularGame
 from tacit.options import Options
@@ -62,8 +62,6 @@ LAST, GAME, SIZES = "last.npz", "game.npz", "game.json"
 _ELSEWHERE = ("spec", "curve", "interrupted", "learned", "span", "seconds", "where")
 #: The largest summary that is read, and bytes of memory that one byte of it or of a curve may become.
 _LIMIT, _SPREAD = 64_000_000, 24
-#: No reward in a curve is larger.
-_LARGEST = 1e160
 
 
 @dataclass(frozen=True)
@@ -312,7 +310,8 @@ def _whole(directory: Path, name: str, summary: dict[str, Any]) -> bytes:
 
 
 #: A line of a curve: numbers, null where nothing was measured, and perhaps a word that says what ended it.
-_ROW = msgspec.json.Decoder(dict[str, float | str | None])
+_Number = Annotated[float, msgspec.Meta(ge=-1e160, le=1e160)]
+_ROW = msgspec.json.Decoder(dict[str, _Number | Literal["", Ended] | None])
 
 
 def read_curve(content: bytes) -> npt.NDArray[Any]:
@@ -322,10 +321,12 @@ def read_curve(content: bytes) -> npt.NDArray[Any]:
         rows = [_ROW.decode(line) for line in content.splitlines()]
         if not rows or any(list(row) != list(rows[0]) for row in rows) or list(rows[0])[:4] != FIRST_COLUMNS:
             raise TacitError(f"all rows must have the same columns, first {', '.join(FIRST_COLUMNS)}")
+        if not all(isinstance(row.get(ENDED, ""), str) for row in rows):
+            raise TacitError(f"{ENDED} must be a word")
         curve = table([{name: math.nan if x is None else x for name, x in row.items()} for row in rows])
         if curve["episode"][0] < 1 or (np.diff(curve["episode"]) <= 0).any():
             raise TacitError("its episodes must ascend from 1")
-        if not (np.abs(curve["reward"]) <= _LARGEST).all():
+        if not np.isfinite(curve["reward"]).all():
             raise TacitError("its rewards must be finite")
     except (ValueError, OverflowError, RecursionError) as error:  # what msgspec raises is a ValueError
         raise TacitError(f"it is not a curve: {one_line(error, 200)}") from None
