@@ -1,14 +1,15 @@
 """Environment steps a second, alone and with tacit's agents in them, side by side in one process.
 
-    python benchmarks/environments.py [--seconds 2] [--before DIR] [--real] [--parts] [--vector]
+    python benchmarks/environments.py [--seconds 2] [--before DIR] [--whole] [--real] [--parts] [--vector]
 
 "alone" plays the environment with actions drawn ahead; "seeded" too, but begins each episode with a seed of its own,
 as tacit does so that a run can be resumed; "tacit" is `tacit.learn` with its record and its checks. All take turns, and
 each counts by its best turn: other work on the machine only ever makes them slower. Times are those of the processor.
 "lean" radios see a number that all of them share, "sensors" are written as people write environments, with an array for
 what each radio senses. `--before DIR` also measures the tacit of another source tree, in a process of its own that
-takes turns with this one. `--real` adds environments of PettingZoo and Gymnasium. `--parts` measures how long parts of
-policies take to act. `--vector` measures whether vectors of environments would help.
+takes turns with this one. `--whole` measures all of `tacit.learn` with the default learner, with the play that measures
+what was learned, whose steps count too. `--real` adds environments of PettingZoo and Gymnasium. `--parts` measures how
+long parts of policies take to act. `--vector` measures whether vectors of environments would help.
 """
 
 from __future__ import annotations
@@ -84,6 +85,28 @@ def learning(env: Any, seconds: float, *, early: bool = False, **given: Any) -> 
         run = tacit.learn(env, "adaptive-v-cce", episodes=200_000, seconds=seconds, points=10, progress=watch, **given)
     made = steps[0] if early else run.episodes * run.game.horizon
     return float(made / (at["Measured"] - at["Started"]))
+
+
+def whole(seconds: float) -> None:
+    """Steps a second of all of `tacit.learn`, with the default learner and what is played beyond training."""
+    for name, (make, _) in radios((2, 4, 20)).items():
+        speeds = []
+        for turn in range(TURNS + 1):
+            env, steps = make(), [0]
+            step = env.step
+
+            def counted(actions: Any, step: Any = step, steps: list[int] = steps) -> Any:
+                steps[0] += 1
+                return step(actions)
+
+            env.step = counted
+            began = time.process_time()
+            tacit.learn(env, episodes=1000 if turn else 20, progress=False)
+            if turn:  # the first one compiles
+                ours = steps[0] / (time.process_time() - began)
+                speeds.append([alone(make(), seconds / TURNS), ours])
+        own, ours = (max(column) for column in zip(*speeds, strict=True))
+        print(f"{name:18} {own:8,.0f} steps/s alone, {ours:8,.0f} in tacit.learn: {ours / own:.2f}", flush=True)
 
 
 def real() -> dict[str, tuple[Callable[[], Any], dict[str, Any]]]:
@@ -217,12 +240,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=2.0, help="for each measurement")
     parser.add_argument("--before", type=Path, metavar="DIR", help="another source tree to compare with")
+    parser.add_argument("--whole", action="store_true", help="only: all of tacit.learn with the default learner")
     parser.add_argument("--real", action="store_true", help="only: environments of PettingZoo and Gymnasium")
     parser.add_argument("--parts", action="store_true", help="only: how long parts take to act")
     parser.add_argument("--vector", action="store_true", help="only: vectors of environments")
     args = parser.parse_args()
-    if args.parts or args.vector:
-        for chosen, measure in ((args.parts, parts), (args.vector, vector)):
+    if args.parts or args.vector or args.whole:
+        for chosen, measure in ((args.parts, parts), (args.vector, vector), (args.whole, whole)):
             if chosen:
                 measure(args.seconds)
         return

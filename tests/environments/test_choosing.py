@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.environments.choosing import Training, is_better, suggest_bins
+from tacit.environments.choosing import is_better
+from tacit.environments.observations import suggest_encode
 
 SPAN = 4.0
 
@@ -119,10 +120,10 @@ def test_responses_that_still_gain_show_nothing():
     assert not is_better(weak, strong, span=SPAN, settled=False)
 
 
-def test_bins_are_suggested_for_this_number_of_dimensions(idle: tacit.Run):
-    training = Training(steps=50_000, early=np.zeros((1, 2)), states=40_000, numbers=4)
-    assert "Bins(6), 6 bins for each of 4 numbers" in suggest_bins(training, idle)
-    assert "at most 10 of 84 numbers" in suggest_bins(training._replace(numbers=84), idle)
+def test_bins_are_suggested_for_this_number_of_dimensions():
+    assert "Bins(6)), 6 bins for each of 4 numbers" in suggest_encode(4, 1_400)
+    assert "Bins" not in suggest_encode(84, 1_400)
+    assert "'ppo'" in suggest_encode(84, 1_400)
 
 
 def test_each_purpose_plays_episodes_of_its_own():

@@ -497,6 +497,7 @@ class BareAdapter(Adapter):
             self.seeded = "seed" in inspect.signature(env.reset).parameters
         except (TypeError, ValueError):
             self.seeded = False
+        self.forgets = self.seeded  # without a seed, many draw one from the system
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""

@@ -1,8 +1,8 @@
 """How a run in an environment ends: which candidate is returned, and what it is worth beside random play.
 
-Everything is measured on fresh episodes, which neither learning nor a later `evaluate` or `exploit` plays, with at most
-a fifth as many steps as training. Candidates are compared by returns and by trained responses, each of which is played
-against every candidate; intervals are those of `measuring.py`.
+Everything is measured on fresh episodes, which neither learning nor a later `evaluate` or `exploit` plays, with about a
+fifth as many steps as training at most. Candidates are compared by returns and by trained responses, each of which is
+played against every candidate; intervals are those of `measuring.py`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ from tacit.engine.events import Noted, Watcher
 from tacit.engine.run import Advice, Run
 from tacit.environments.deviators import suggest_deviators, train_best
 from tacit.environments.measuring import Ends, interval, lower, with_interval
+from tacit.environments.observations import suggest_encode
 from tacit.environments.play import arena_of, finite_returns, play
 from tacit.policies import MarkovPolicy
 
 #: One step is played for so many of training; fewer episodes of a policy than the least say nothing, more than the most
 #: are not needed; a response is trained in so many episodes at least.
 SHARE, LEAST, MOST, TRAIN = 5, 10, 2_000, 30
+
+#: Episodes that show how long others will be.
+PILOT = 3
 
 #: Probability of taking a candidate for better that is not.
 ERROR = 0.05
@@ -53,7 +57,7 @@ def conclude(run: Run, training: Training, watch: Watcher) -> Run:
         return run
     proven = run.gaps.source == "model-free" and run.gaps.informative
     contest = {run.chosen: candidates[run.chosen]} if proven else candidates
-    budget = training.steps // (SHARE * run.game.horizon)
+    budget = training.steps // SHARE // _length(run, training, contest[run.chosen])
     respond = share_out(budget // 2, len(contest), run.game.agents)
     plays = min((budget - (budget // 2 if respond else 0)) // (len(contest) + 2), MOST)
     if plays < LEAST:
@@ -71,6 +75,14 @@ def conclude(run: Run, training: Training, watch: Watcher) -> Run:
     except (TacitError, KeyboardInterrupt) as error:
         note = f"candidates could not be compared by play ({sentence(error)}); {run.chosen!r} is returned"
         return replace(run, notes=(*run.notes, note))
+
+
+def _length(run: Run, training: Training, policy: Any) -> int:
+    """Return how many steps an episode has about: where some end early, by a few of the policy to be returned."""
+    if training.steps >= run.episodes * run.game.horizon:
+        return run.game.horizon
+    played = play(run.game, policy, episodes=PILOT, seed=int(streams.seeds(run.seed, streams.CHOICE, range(3))[2]))
+    return max(training.steps // run.episodes, played.steps // PILOT, 1)
 
 
 def share_out(budget: int, candidates: int, agents: int) -> tuple[int, int] | None:
@@ -236,9 +248,12 @@ def _measure(run: Run, table: PlayedReturns, training: Training, policy: Any, se
     advice: tuple[Advice, ...] = ()
     table.returns = {"policy": learned, "random": random}
     if not _is_positive(difference, ERROR, table.span) and not table.constant_sum:
-        verdict = "not better than random play" if difference.mean() <= 0 else "not shown to be better than random play"
+        verdict, causes = "not better than random play", find_causes(run, training, returns)
+        if difference.mean() > 0:
+            verdict = "not shown to be better than random play"
+            causes = [f"{plays} fresh episodes are few; tacit.evaluate(env, run.policy, episodes=1_000) plays more"]
         note += f": {verdict}"
-        advice = tuple(Advice("random", f"{verdict}: {cause}") for cause in find_causes(run, training, returns))
+        advice = tuple(Advice("random", f"{verdict}: {cause}") for cause in causes)
     return replace(run, returns=returns, causes=advice, notes=(*run.notes, note))
 
 
@@ -249,32 +264,18 @@ def find_causes(run: Run, training: Training, returns: Mapping[str, tuple[float,
         return [f"all rewards were {low:g}, so there is nothing to learn"]
     causes = []
     tried = training.steps / (training.states * max(run.game.actions))
+    states = max(training.steps // (RARELY * max(run.game.actions)), 2)
     if tried < RARELY:
         causes.append(
             f"an action was tried {tried:.2g} times in a state, too rarely for tables; play "
-            f"{_round(run.episodes * RARELY / tried):,} episodes, or show less: {suggest_bins(training, run)}"
+            f"{_round(run.episodes * RARELY / tried):,} episodes, or {suggest_encode(training.numbers, states)}"
         )
     if run.params.get("steps", "") is None:
         causes.append("each step has a table of its own; steps='shared' learns from all steps of a state together")
     if float(np.mean(run.reward)) > returns["policy"][2]:
         causes.append("the returned policy plays worse than training did; try another of run.candidates")
-    tables = "" if getattr(run.last, "sees", False) else ", or try 'q-independent' or 'pg-adaptive' with steps='shared'"
+    tables = "" if getattr(run.last, "sees", False) else ", or try tacit.learn(env, 'pg-adaptive', steps='shared', …)"
     return causes or [f"play more episodes{tables}"]
-
-
-def suggest_bins(training: Training, run: Run) -> str:
-    """Return what to give as `encode` for observations of so many numbers."""
-    states = max(training.steps // (RARELY * max(run.game.actions)), 2)
-    if training.numbers == 0:
-        return "an encode= of your own that makes fewer states"
-    bins = int(states ** (1 / training.numbers) + 1e-9)
-    if bins >= 2:
-        return f"encode=tacit.Bins({bins}), {bins} bins for each of {training.numbers} numbers"
-    few = int(np.log2(states))
-    return (
-        f"encode=tacit.Bins([2, 1, …]) with 2 bins for at most {few} of {training.numbers} numbers and 1 for the "
-        f"others, which leaves them out, or a function of yours that keeps what matters"
-    )
 
 
 def _round(value: float) -> int:

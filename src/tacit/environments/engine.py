@@ -51,7 +51,7 @@ from tacit.environments.episodes import (
 )
 from tacit.environments.external import policy_of
 from tacit.environments.networks import join
-from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
+from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings, suggest_encode
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World, v_base
 from tacit.learners.ppo import NetworkMember
@@ -120,6 +120,7 @@ class EnvironmentEngine(Engine):
         states = self._first_states()
         memory.require(memory.floats(12, bounds.horizon, states, sum(self.game.actions)), "what the agents learn")
         self.team = team_of(learner, self.world._replace(states=states), seed=seed)
+        self._bounded = self.team.bound_sum() is not None  # whether the learner has bounds to lose
         self._numbering = Numbering(self.observations)
         self._numbered = all(observations.numbered for observations in self.observations)
         self.observing = [i for i in range(len(environment.actions)) if getattr(learner.seat(i), "observes", False)]
@@ -198,7 +199,8 @@ class EnvironmentEngine(Engine):
         if new and not self._said_new:  # early: the run may take long
             self._said_new = True
             log.warning("%s: %s", self.game.name, new)
-        self.warnings = tuple(one for one in ("" if self.common_state else DIFFERENT, new) if one)
+        apart = DIFFERENT if self._bounded and not self.common_state else ""
+        self.warnings = tuple(one for one in (apart, new) if one)
         seeding = [TOLD[self._seeding.how]] if self.tells_seeding else []
         self.notes = (*self.bounds.notes, *proven, *self.warnings, *self._compare_steps(), *seeding)
 
@@ -226,12 +228,18 @@ class EnvironmentEngine(Engine):
         steps, met = self._episode * self.bounds.horizon, max(self._states)
         if self._numbered or steps < MANY or met < steps / 2:
             return ""
-        places = self.bounds.horizon * met * max(self.game.actions)
+        tried = steps / (met * max(self.game.actions))
         return (
             f"of {steps:,} observations {met / steps:.0%} were new: a state was met {steps / met:.1f} times, and an "
-            f"action tried {steps / places:.1g} times at a step of it, too rarely to learn from; give encode=, such as "
-            f"tacit.Bins(4) with 4 bins for each number, or Bins([4, 1, …]), where 1 leaves a number out"
+            f"action tried {tried:.1g} times there, too rarely to learn from; "
+            f"{suggest_encode(self._shown_numbers, max(steps // (10 * max(self.game.actions)), 2))}"
         )
+
+    @property
+    def _shown_numbers(self) -> int:
+        """How many numbers an observation has; 0 where it is none of numbers."""
+        shapes = [getattr(space, "shape", None) or () for space in self.environment.spaces]
+        return max(math.prod(shape) if shape else 0 for shape in shapes)
 
     def _play(self) -> FloatArray:
         """Play one episode; return the agents' returns [N]."""
@@ -269,10 +277,7 @@ class EnvironmentEngine(Engine):
     def summarize(self) -> Training:
         """Return what is known of the training so far."""
         early = np.array(self._early[: max(self._episode // 10, 1)])
-        spaces = [getattr(space, "shape", None) or () for space in self.environment.spaces]
-        return Training(
-            self._steps, early, max(self._states), max(math.prod(shape) if shape else 0 for shape in spaces)
-        )
+        return Training(self._steps, early, max(self._states), self._shown_numbers)
 
     def _take_turn(
         self, turn: Callable[[int], int], h: int, observations: Sequence[Any], over: list[bool] | None

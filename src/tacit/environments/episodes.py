@@ -184,7 +184,8 @@ def scout(
     lengths: list[int] = []
     low, high, early = math.inf, -math.inf, False
     while len(lengths) < EPISODES and sum(lengths) < STEPS:
-        shown = environment.reset(None if lengths else seed)
+        again = not lengths or getattr(environment, "forgets", False)
+        shown = environment.reset(episode_seed(seed, len(lengths)) if again else None)
         if see is not None:
             see(shown)
         over, h = [False], 0

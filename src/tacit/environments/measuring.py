@@ -533,6 +533,3 @@ def _confidence(value: object) -> float:
     if not 0 < confidence < 1:
         raise TacitError(f"confidence is {confidence:g}; it must lie between 0 and 1, e.g. 0.95")
     return confidence
-
-
-# which candidate of a run is returned ---------------------------------------------------------------------------------

@@ -30,6 +30,10 @@ LARGEST_ARRAY = 64
 LARGEST_SPACE = 100_000
 
 
+#: States of a table that some thousand episodes can fill.
+FEW_STATES = 1_000
+
+
 class _Over:
     def __repr__(self) -> str:
         return "over"
@@ -266,10 +270,24 @@ def _plain(space: Any, who: str) -> Encode:
 
 
 def _too_large(space: Any, who: str) -> TacitError:
+    numbers = math.prod(getattr(space, "shape", None) or ())
     return TacitError(
-        f"{who} observes {brief(space)}, which is not a small finite space; give "
-        f"tacit.from_pettingzoo(env, encode=tacit.Bins(6)), 6 bins for each number, or a function of yours from an "
-        f"observation to something hashable; or learn with 'ppo', which has networks: {pip_command('networks')}"
+        f"{who} observes {brief(space)}, which is not a small finite space; {suggest_encode(numbers, FEW_STATES)}"
+    )
+
+
+def suggest_encode(numbers: int, states: int) -> str:
+    """Return in words what to do with observations of so many numbers, where tables should have so many states.
+
+    >>> suggest_encode(4, 1_000)
+    'give tacit.from_pettingzoo(env, encode=tacit.Bins(5)), 5 bins for each of 4 numbers'
+    """
+    bins = int(states ** (1 / max(numbers, 1)) + 1e-9)
+    if numbers and bins >= 2:
+        return f"give tacit.from_pettingzoo(env, encode=tacit.Bins({bins})), {bins} bins for each of {numbers} numbers"
+    return (
+        f"give tacit.from_pettingzoo(env, encode=f), with a function of yours that makes at most some {states:,} "
+        f"different values of an observation, or learn with 'ppo', which has networks: {pip_command('networks')}"
     )
 
 

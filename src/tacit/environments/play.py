@@ -38,6 +38,7 @@ class Played(NamedTuple):
     states: IntArray  # [episodes, H, N]
     actions: IntArray  # [episodes, H, N]
     rewards: FloatArray  # [episodes, H, N]
+    steps: int = 0  # that an environment made
 
     @classmethod
     def empty(cls, episodes: int, horizon: int, agents: int) -> Played:
@@ -375,15 +376,16 @@ class EnvironmentArena:
         B, H, N = len(episodes), self.horizon, self.agents
         played = Played.empty(B, H, N)
         seeds = streams.seeds(seed, streams.PLAY, episodes)
-        players = EpisodePlayers(policy, self.actions, H, deviation)
+        players, steps = EpisodePlayers(policy, self.actions, H, deviation), 0
         for b, number in enumerate(seeds.tolist()):
             players.begin(number)
-            self._episode(number if self.environment.seeded else None, players, played, b)
+            steps += self._episode(number if self.environment.seeded else None, players, played, b)
         if deviation is None:
             self.lost += players.lost
-        return played
+        return played._replace(steps=steps)
 
-    def _episode(self, seed: int | None, players: EpisodePlayers, played: Played, b: int) -> None:
+    def _episode(self, seed: int | None, players: EpisodePlayers, played: Played, b: int) -> int:
+        """Play an episode; return its steps."""
         over: list[bool] | None = None
         shown = self.environment.reset(seed)
         for h in range(self.horizon):
@@ -396,8 +398,9 @@ class EnvironmentArena:
             if over is not None and all(over):
                 if h + 1 < self.horizon:  # the other steps are in a state "over", which pays nothing
                     played.states[b, h + 1 :] = [observations.number(OVER) for observations in self.observations]
-                return
+                return h + 1
         self.cut = not self.planned
+        return self.horizon
 
 
 def play(game: Any, policy: Any, *, episodes: int = 1, seed: int = 0, deviation: Deviation | None = None) -> Played:
@@ -425,7 +428,8 @@ def play(game: Any, policy: Any, *, episodes: int = 1, seed: int = 0, deviation:
     arena = arena_of(game, policy)
     edges = range(0, check.integer("episodes", episodes), BATCH)
     batches = [arena.play(policy, range(k, min(k + BATCH, episodes)), seed=seed, deviation=deviation) for k in edges]
-    return Played(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
+    states, actions, rewards = (np.concatenate(parts) for parts in zip(*(batch[:3] for batch in batches), strict=True))
+    return Played(states, actions, rewards, sum(batch.steps for batch in batches))
 
 
 def arena_of(game: Any, policy: Any, *, counts: bool = False, alone: bool = False) -> Arena:

@@ -307,7 +307,8 @@ class Policy(Sealed, ABC):
         Parameters
         ----------
         observation
-            As the environment shows it, or the state of a game; with several agents, one for each.
+            As the environment shows it, or the state of a game; with several agents, one for each in their order, in a
+            list or a dict.
         state : int, optional
             What the step before returned; None begins an episode.
         episode_start : bool, optional
@@ -334,7 +335,12 @@ class Policy(Sealed, ABC):
             seed = int(np.random.default_rng().integers(2**31))
             for part in self._players:
                 part.begin(seed)
-        shown = [observation] if self.agents == 1 else list(observation)
+        by_agent = observation.values() if isinstance(observation, Mapping) else observation
+        shown = [observation] if self.agents == 1 else list(by_agent)
+        if len(shown) != self.agents:
+            raise TacitError(
+                f"observation must have one entry for each of {self.agents} agents; got {brief(observation)}"
+            )
         each = zip(self._players, shown, strict=True)
         actions = [part.best(h, one) if deterministic else part.act(h, observation=one) for part, one in each]
         return actions if self.agents > 1 else actions[0], h + 1
