@@ -142,3 +142,18 @@ def test_each_purpose_plays_episodes_of_its_own():
     assert not learning & choosing
     assert not learning & measuring
     assert not choosing & measuring
+
+
+class Short(Idle):
+    """Idle, but over after two of its steps, which the horizon does not say."""
+
+    horizon = 200
+
+    def step(self, actions: list[int]) -> Any:
+        shown, rewards, _ = super().step(actions)
+        return shown, rewards, True
+
+
+def test_where_episodes_end_early_their_steps_are_counted_not_the_horizon():
+    run = tacit.learn(Short(), "q-backward", episodes=300)
+    assert "random" in run.returns

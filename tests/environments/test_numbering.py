@@ -8,6 +8,7 @@ from gymnasium.spaces import Box, Discrete, MultiDiscrete
 
 import tacit
 from tacit.environments.observations import Numbering, Observations
+from tacit.environments.play import EpisodePlayers
 
 
 def observers(space: object, count: int = 2, **given: bool) -> list[Observations]:
@@ -79,3 +80,22 @@ def test_numbers_given_back_are_those_in_force():
         read(seen, [np.array(array)])
     own[0].restore([(1, 1), (0, 0)])
     assert read(seen, [np.array([1, 1])]) == [0]
+
+
+@pytest.mark.parametrize("steps", [1, 6])
+def test_tables_are_played_as_their_parts_play_them(steps):
+    """Some rows are deterministic, and one state is unknown: the draws are those of the part all the same."""
+    rng = np.random.default_rng(0)
+    table = rng.dirichlet(np.ones(3), size=(steps, 5))
+    table[:, ::2] = np.eye(3)[rng.integers(3, size=(steps, 3))]
+    policy = tacit.MarkovPolicy([table, table])
+    slow, quick = [policy.part(i) for i in range(2)], EpisodePlayers(policy, [3, 3], 6)
+    for seed in range(20):
+        quick.begin(seed)
+        for part in slow:
+            part.begin(seed)
+        for h in range(6):
+            states = rng.integers(6, size=2).tolist()
+            expected = [part.act(h, s) if s < 5 else part.stray(h) for part, s in zip(slow, states, strict=True)]
+            assert quick.act(h, states, [None] * 2, [None] * 2) == expected
+    assert quick.lost > 0

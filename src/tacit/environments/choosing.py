@@ -81,8 +81,12 @@ def _length(run: Run, training: Training, policy: Any) -> int:
     """Return how many steps an episode has about: where some end early, by a few of the policy to be returned."""
     if training.steps >= run.episodes * run.game.horizon:
         return run.game.horizon
-    played = play(run.game, policy, episodes=PILOT, seed=int(streams.seeds(run.seed, streams.CHOICE, range(3))[2]))
-    return max(training.steps // run.episodes, played.steps // PILOT, 1)
+    seed = int(streams.seeds(run.seed, streams.CHOICE, range(3))[2])
+    try:
+        longest = play(run.game, policy, episodes=PILOT, seed=seed).steps // PILOT
+    except (TacitError, KeyboardInterrupt):
+        return run.game.horizon
+    return max(training.steps // run.episodes, longest, 1)
 
 
 def share_out(budget: int, candidates: int, agents: int) -> tuple[int, int] | None:
@@ -248,10 +252,13 @@ def _measure(run: Run, table: PlayedReturns, training: Training, policy: Any, se
     advice: tuple[Advice, ...] = ()
     table.returns = {"policy": learned, "random": random}
     if not _is_positive(difference, ERROR, table.span) and not table.constant_sum:
-        verdict, causes = "not better than random play", find_causes(run, training, returns)
+        verdict, rest = "not better than random play", "play more episodes"
         if difference.mean() > 0:
             verdict = "not shown to be better than random play"
-            causes = [f"{plays} fresh episodes are few; tacit.evaluate(env, run.policy, episodes=1_000) plays more"]
+            rest = f"{plays} fresh episodes are few; tacit.evaluate(env, run.policy, episodes=1_000) plays more"
+        elif not getattr(run.last, "sees", False):
+            rest += ", or try tacit.learn(env, 'pg-adaptive', steps='shared', …)"
+        causes = find_causes(run, training, returns) or [rest]
         note += f": {verdict}"
         advice = tuple(Advice("random", f"{verdict}: {cause}") for cause in causes)
     return replace(run, returns=returns, causes=advice, notes=(*run.notes, note))
@@ -274,8 +281,7 @@ def find_causes(run: Run, training: Training, returns: Mapping[str, tuple[float,
         causes.append("each step has a table of its own; steps='shared' learns from all steps of a state together")
     if float(np.mean(run.reward)) > returns["policy"][2]:
         causes.append("the returned policy plays worse than training did; try another of run.candidates")
-    tables = "" if getattr(run.last, "sees", False) else ", or try tacit.learn(env, 'pg-adaptive', steps='shared', …)"
-    return causes or [f"play more episodes{tables}"]
+    return causes
 
 
 def _round(value: float) -> int:
