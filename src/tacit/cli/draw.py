@@ -71,7 +71,10 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
     options.add(parser, "--columns C,…", "of reward, value, gap, l2_gap (reward,gap)", "reward,gap")
     options.add(parser, "--agents I,…", "a line for each of these agents, e.g. 0,1 (agent 0; largest gap)")
     options.add(parser, "--scale", "of gaps; log is linear just above zero (log)", "log", choices=["log", "linear"])
-    options.add(parser, "--title TEXT", "instead of the game and what is drawn")
+    options.add(parser, "--title TEXT", "instead of the game")
+    options.add(
+        parser, "--style", "paper: a column's width, small fonts (screen)", "screen", choices=["screen", "paper"]
+    )
     options.add(parser, "--size WxH", "width and height in inches, e.g. 10x4")
 
 
@@ -114,6 +117,7 @@ def run_plot(args: argparse.Namespace) -> int:
         agents=_agents(args.agents),
         scale=args.scale,
         title=args.title,
+        style=args.style,
         size=size_of(args.size),
     )
     _save(axes, place)

@@ -424,7 +424,7 @@ class Group:
         return float(max(abs(size) for size in [*sizes, *(one.gap.most or 0.0 for one in self.outcomes if one.gap)]))
 
     def advice(self) -> list[str]:
-        """Return what is wrong, each kind once, with the words of the first seed and how many others it is true of."""
+        """Return what is wrong, each kind once, in the words of the first seed, and in how many seeds."""
         texts_by_kind: dict[str, list[str]] = {}
         for one in self.outcomes:
             for kind, text in one.advice:

@@ -148,7 +148,8 @@ def plot_polytope(
         points = (np.stack(nash) @ TETRAHEDRON).T
         ax.scatter(*points, color=COLORS["black"], s=36, label="Nash equilibrium", depthshade=False)
 
-        ax.stem(*points, linefmt="0.5", markerfmt=" ", basefmt=" ")  # how high they are above the floor
+        for x, y, z in points.T:
+            ax.plot([x, x], [y, y], [0, z], color="0.5", linewidth=0.8, linestyle=":")  # how high it is above the floor
 
         def ring(joint: FloatArray, color: str, label: str, **look: Any) -> None:
             """Mark a distribution by a ring, which is seen around what it lies upon."""
@@ -164,7 +165,7 @@ def plot_polytope(
             ring(
                 (policy.joint(0) if joint is None else joint)[0], _LINE[(k + 4) % len(_LINE)], label, marker="^", s=150
             )
-        title(ax, f"{name(game.name or 'a game')}: correlated equilibria")
+        title(ax, f"{name(game.name or 'a game')}: correlated equilibria", y=0.95)
         legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.04), ncols=2)
     return ax
 
@@ -479,7 +480,7 @@ def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) 
     ax.plot_trisurf(*TETRAHEDRON[:3].T, color="0.7", alpha=0.15, shade=False)  # the floor
     for k, (a, b) in enumerate(np.ndindex(2, 2)):
         away = (TETRAHEDRON[k] - TETRAHEDRON.mean(axis=0)) * 0.08  # clear of markers at the corner
-        word = f"{name(names[0][a])}, {name(names[1][b])}"
+        word = f"{name(names[0][a])},\n{name(names[1][b])}"
         plain(ax.text(*(TETRAHEDRON[k] + away), word, fontsize=8, ha=_SIDES[k][0], va=_SIDES[k][1]))
     corners = ce_vertices(payoffs) @ TETRAHEDRON
     _hull(ax, corners)
