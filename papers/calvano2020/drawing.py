@@ -28,7 +28,7 @@ def draw_all(rows: Rows, numbers: dict[str, dict[str, Any]], out: Path) -> None:
     draw("impulse", (8.4, 3.4), 2, lambda *axes: draw_impulse(axes, sessions))
     grid = {tuple(map(float, name.split("-", 2)[1:])): one for name, one in numbers.items() if name.startswith("grid-")}
     if grid:
-        draw("grid", (9.6, 3.4), 2, lambda *axes: draw_grid(axes, grid))
+        draw("grid", (14.0, 3.8), 3, lambda *axes: draw_grid(axes, grid))
     discounts = {float(name[9:]): one for name, one in numbers.items() if name.startswith("discount-")}
     if discounts:
         draw("discount", (5.4, 3.4), 1, lambda ax: draw_discounts(ax, discounts | {0.95: numbers["baseline"]}))
@@ -73,22 +73,25 @@ def draw_impulse(axes: Any, sessions: list[dict[str, Any]]) -> None:
 
 
 def draw_grid(axes: Any, grid: dict[tuple[float, ...], dict[str, Any]]) -> None:
-    """Heat maps of the profit gain and of the share of sessions without a one-shot deviation that pays."""
+    """Heat maps of the profit gain, and of the sessions that pass the one-shot test and that of best responses."""
     rates, decays = sorted({rate for rate, _ in grid}), sorted({decay for _, decay in grid})
     panels = (
         ("profit_gain", "profit gain Δ (paper: Fig. 1, 0.70 to 0.90)"),
         ("one_shot_equilibria", "no one-shot deviation pays (paper: Fig. 2)"),
+        ("path_equilibria", "Nash equilibria on the path"),
     )
     for ax, (column, title) in zip(axes, panels, strict=True):
         table = np.array([[grid[rate, decay][column] for decay in decays] for rate in rates])
-        ax.imshow(table, origin="lower", aspect="auto", cmap="viridis", vmin=0 if "one" in column else 0.5, vmax=1)
+        ax.imshow(
+            table, origin="lower", aspect="auto", cmap="viridis", vmin=0.5 if column == "profit_gain" else 0, vmax=1
+        )
         for (k, j), number in np.ndenumerate(table):
             ax.text(
                 j, k, f"{number:.2f}", ha="center", va="center", color="white" if number < 0.75 else "black", fontsize=8
             )
-        ax.set_xticks(range(len(decays)), [f"{decay:g}" for decay in decays])
+        ax.set_xticks(range(len(decays)), [f"{1e6 * decay:g}" for decay in decays])
         ax.set_yticks(range(len(rates)), [f"{rate:g}" for rate in rates])
-        ax.set(xlabel="β", ylabel="α", title=title)
+        ax.set(xlabel="β, in millionths", ylabel="α", title=title)
         ax.grid(visible=False)
 
 

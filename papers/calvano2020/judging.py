@@ -228,12 +228,21 @@ def page(rows: Rows, numbers: Numbers) -> str:
         "## What the paper does not report",
         "",
         "Gains of an exact best response in units of (π_M − π_N)/(1 − δ): the largest over firms and the states of the "
-        "cycle (path gap), and over all states (subgame gap). Means over sessions.",
+        "cycle (path gap), and over all states (subgame gap). Means over sessions; the points of the grid are in "
+        "`results.json`.",
         "",
         "| experiment | sessions | profit gain | one-shot passes | path gap | least | share of 0 | subgame gap |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for name, one in numbers.items():
+    grid = [one for name, one in numbers.items() if name.startswith("grid-")]
+    shown = {name: one for name, one in numbers.items() if not name.startswith("grid-")}
+    if grid:
+        shown[f"grid of α and β, {len(grid)} points"] = {
+            **{name: float(np.mean([one[name] for one in grid])) for name in grid[0]},
+            "sessions": sum(one["sessions"] for one in grid),
+            "path_gap_least": min(one["path_gap_least"] for one in grid),
+        }
+    for name, one in shown.items():
         cells = [name, str(one["sessions"]), f"{one['profit_gain']:.3f}", f"{one['one_shot_equilibria']:.2f}"]
         cells += [f"{one['path_gap']:.3f}", f"{one['path_gap_least']:.4f}", f"{one['path_equilibria']:.3f}"]
         lines.append(f"| {' | '.join([*cells, format(one['subgame_gap'], '.3f')])} |")

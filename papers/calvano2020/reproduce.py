@@ -30,7 +30,8 @@ DIRECTORY = Path(__file__).parent
 QUICK = 30
 
 #: The grid of the heat maps: fewer points than the paper's 91 × 100, over the same range above β = 10⁻⁶.
-RATES, DECAYS = (0.025, 0.075, 0.125, 0.175, 0.25), (1e-6, 2.5e-6, 5e-6, 1e-5, 2e-5)
+RATES = (0.025, 0.05, 0.075, 0.1, 0.125, 0.15, 0.25)
+DECAYS = (1e-6, *(k * 2e-6 for k in range(1, 11)))
 DISCOUNTS = (0.0, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.99)
 COSTS = (0.875, 0.75, 0.625, 0.5, 0.25)
 
@@ -54,7 +55,7 @@ def list_settings() -> list[Setting]:
     """Return all experiments."""
     settings = [Setting("baseline", 1000)]
     settings += [
-        Setting(f"grid-{rate:g}-{decay:g}", 15, {}, with_params(step=rate, decay=decay))
+        Setting(f"grid-{rate:g}-{decay:g}", 20, {}, with_params(step=rate, decay=decay))
         for rate in RATES
         for decay in DECAYS
     ]
