@@ -603,6 +603,12 @@ def trajectory(
 _TIME = 0.02
 
 
+def _replicate(play: list[FloatArray], gains: Sequence[FloatArray], time: float) -> list[FloatArray]:
+    """Let what pays more be played more, for some time."""
+    weights = [probs * np.exp(time * (gain - gain.max())) for probs, gain in zip(play, gains, strict=True)]
+    return [weight / weight.sum() for weight in weights]
+
+
 def _follow(game: TabularGame, rule: str, marks: IntArray, seed: int) -> Trajectory:
     """Follow dynamics of two agents who know the payoffs, from a random start."""
     if (game.agents, game.states, game.horizon) != (2, 1, 1):
@@ -624,8 +630,8 @@ def _follow(game: TabularGame, rule: str, marks: IntArray, seed: int) -> Traject
         if k < marks[-1]:
             joint += np.outer(*(replies if rule == "fictitious-play" else play))
         if rule == "replicator":
-            weights = [probs * np.exp(time * (gain - gain.max())) for probs, gain in zip(play, gains, strict=True)]
-            play = [weight / weight.sum() for weight in weights]
+            middle = _replicate(play, gains, time / 2)  # by the midpoint rule, which hardly drifts
+            play = _replicate(play, (payoffs[0] @ middle[1], middle[0] @ payoffs[1]), time)
         else:
             rate = _TIME if rule == "best-response" else 1 / (k + 2)
             play = [probs + rate * (reply - probs) for probs, reply in zip(play, replies, strict=True)]
