@@ -1,12 +1,14 @@
-"""Which learners collude? Every learner of the registry on the same market: long-run profit gain and exact gaps.
+"""Which learners collude? Every learner of the registry on the same market, and those that play on in other markets.
 
-    python papers/calvano2020/learners.py              a quarter of an hour; writes docs/collusion.json and docs/figures
-    python papers/calvano2020/learners.py --draw       the figure again, from the JSON
+    python papers/calvano2020/learners.py          writes docs/collusion.json, learners.md and the figure
+    python papers/calvano2020/learners.py --draw   the page and the figure again, from the JSON
 
-q-independent plays without resets until its strategies stand still, as in the paper; the others play episodes that end
-with probability 1 − δ after each period, 20 periods on average. The profit gain is that of the long run from a random
-first state. Gaps are in units of (π_M − π_N)/(1 − δ): "path" is the largest gain in states that are visited in
-the long run, "subgame" the largest in any state.
+Learners that can play without resets do so: q-independent until its strategies stand still, as in the paper, the others
+for two million periods. The rest play episodes that end with probability 1 − δ after each period, 20 periods on
+average. The profit gain is that of the long run from a random first state. Gaps are in units of
+(π_M − π_N)/(1 − δ): "path" is the largest gain in states that are visited in the long run, "subgame" in any state.
+Of a correlated policy each firm's own part is measured. Runs are stored as they end: interrupt it and run the same
+command to resume.
 """
 
 from __future__ import annotations
@@ -31,54 +33,100 @@ from tacit.evaluation import deviations
 from tacit.figures import COLORS, save_figure, styled
 
 ROOT = Path(__file__).parents[2]
-PAGE, FIGURE = ROOT / "docs/collusion.json", ROOT / "docs/figures/collusion.png"
+STORE, PAGE = ROOT / "docs/collusion.json", Path(__file__).with_name("learners.md")
+FIGURE = ROOT / "docs/figures/collusion.png"
 
-#: Episodes, or iterations of exact gradients, and seconds at most.
-EPISODES, ITERATIONS, SECONDS = 100_000, 200, 25.0
+#: Periods without resets; otherwise episodes, or iterations of exact gradients; and seconds at most.
+PERIODS, EPISODES, ITERATIONS, SECONDS = 2_000_000, 100_000, 200, 60.0
 
 #: Seeds of learners that differ much between seeds; others have one.
-SEEDS = {"model-independent": 10, "q-independent": 10}
+SEEDS = {"model-independent": 5, "model-independent in episodes": 10, "q-independent": 10}
 
 #: Where a state counts as visited in the long run.
 VISITED = 1e-3
+
+MAIN = "15 prices"
+
+#: Other markets for learners that play without resets, and their periods.
+MARKETS: dict[str, dict[str, Any]] = {
+    MAIN: {},
+    "9 prices": {"prices": 9},
+    "δ = 0.8": {"prices": 9, "discount": 0.8},
+    "δ = 0.99": {"prices": 9, "discount": 0.99},
+    "hidden prices": {"prices": 9, "memory": 0},
+    "three firms": {"prices": 5, "firms": 3},
+}
+SHORT = 500_000
+
+#: Learners that are far from the uniform policy by then.
+OTHERS = ("wolf-phc", "model-independent", "pg-adaptive", "ogda sampled")
 
 
 def long_run(game: Any, policy: Any, periods: int = 400) -> tuple[Any, Any]:
     """Return how often each state is visited in the long run, from a random one, and each firm's mean profit there."""
     rows = [probs[0] for probs in policy.probs]
-    joint = np.einsum("sa,sb->sab", *rows).reshape(game.states, -1)
-    state = np.full(game.states, 1.0 / game.states)
-    visits = np.zeros(game.states)
-    for t in range(2 * periods):  # the next state is the joint action
+    state, visits = np.full(game.states, 1.0 / game.states), np.zeros(game.states)
+    for t in range(2 * periods):
         if t >= periods:
             visits += state / periods
-        state = state @ joint
-    paid = game.rewards[:, 0, 0].reshape(game.agents, -1)
-    return visits, (visits @ joint) @ paid.T
+        state = game.push(0, rows, state)
+        state /= state.sum()  # without the discount
+    paid = game.payoffs(0, rows, None)
+    return visits, np.array([visits @ (own * paid[i, :, : own.shape[1]]).sum(axis=1) for i, own in enumerate(rows)])
 
 
-def measure(game: Any, policy: Any) -> dict[str, float]:
-    """Return the profit gain and the gaps of a policy."""
+def measure(game: Any, policy: Any) -> dict[str, Any]:
+    """Return the profit gain, each firm's, and the gaps of a policy."""
     visits, profits = long_run(game, policy)
     best = deviations(game, policy, "nash")
     gains = (best.best - best.V)[:, 0]
-    unit = float((game.market.monopoly_profits - game.market.nash_profits).mean()) / (1 - game.discount)
+    nash, cartel = game.market.nash_profits, game.market.monopoly_profits
+    unit = float((cartel - nash).mean()) / (1 - game.discount)
     return {
         "profit_gain": game.market.profit_gain(profits),
+        "each": ((profits - nash) / (cartel - nash)).round(4).tolist(),
         "path_gap": float(gains[:, visits > VISITED].max()) / unit,
         "subgame_gap": float(gains.max()) / unit,
         "pure": float(np.mean([probs.max(axis=-1) > 1 - 1e-9 for probs in policy.probs])),
     }
 
 
-def play(game: Any, name: str, seed: int) -> Any:
-    """Let a learner play."""
+def make(name: str) -> Any:
+    """Return a learner by its name, "sampled" for gradients from play."""
+    kind, _, more = name.partition(" ")
+    params: dict[str, Any] = {"gradient": "sampled"} if more == "sampled" else {}
+    return tacit.learners.REGISTRY.make(kind, **(BASELINE if kind == "q-independent" else params))
+
+
+def play(game: Any, name: str, seed: int, market: str) -> Any:
+    """Let a learner play, or one against another."""
+    first, _, second = name.partition(" against ")
+    learner = [make(first), make(second)] if second else make(first)
+    options: dict[str, Any] = {"seed": seed, "seconds": SECONDS, "points": 5, "keep": False}
     if name == "q-independent":
-        options: dict[str, Any] = {"periods": 10**9, "still": STILL, "certify": False, **BASELINE}
-        return tacit.learn(game, name, seed=seed, **options)
-    exact = "tables" in tacit.learners.REGISTRY.make(name).info.needs and name != "portfolio"
-    options = {"episodes": ITERATIONS if exact else EPISODES, "seconds": SECONDS, "points": 5, "keep": False}
-    return tacit.learn(game, name, seed=seed, **options)
+        return tacit.learn(game, learner, periods=10**9, still=STILL, certify=False, seed=seed)
+    if second or (learner.endless and not name.endswith(" in episodes")):
+        return tacit.learn(game, learner, periods=PERIODS if market == MAIN or second else SHORT, **options)
+    exact = "tables" in learner.info.needs and name != "portfolio"
+    return tacit.learn(game, learner, episodes=ITERATIONS if exact else EPISODES, **options)
+
+
+def list_names() -> list[str]:
+    """Return every learner of the registry, and those of gradients from play beside those of exact ones."""
+    names = []
+    for name in tacit.learners.REGISTRY:
+        learner = tacit.learners.REGISTRY.make(name)
+        names += [name] + ([f"{name} sampled"] if getattr(learner, "gradient", "") == "exact" else [])
+    return [*names, "model-independent in episodes"]
+
+
+def list_runs() -> list[tuple[str, str, int]]:
+    """Return the market, learner and seed of every run."""
+    names = list_names()
+    runs = [(MAIN, name, seed) for name in names for seed in range(SEEDS.get(name, 1))]
+    runs += [("9 prices", f"q-independent against {other}", seed) for other in OTHERS for seed in range(3)]
+    some = ("q-independent", *OTHERS)
+    return [*runs, *((market, name, seed) for market in [*MARKETS][1:] for name in some for seed in range(3))]
 
 
 def draw(rows: list[dict[str, Any]]) -> None:
@@ -89,53 +137,110 @@ def draw(rows: list[dict[str, Any]]) -> None:
     from matplotlib.figure import Figure
 
     with styled():
-        figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+        figure = Figure(figsize=(7.2, 5.0), layout="constrained")
         ax = figure.subplots()
+        colors = [color for name, color in COLORS.items() if name != "black"]
         for k, name in enumerate(dict.fromkeys(row["learner"] for row in rows)):
-            own = [row for row in rows if row["learner"] == name]
-            color = list(COLORS.values())[k % len(COLORS)]
-            x, y = [row["profit_gain"] for row in own], [max(row["path_gap"], 0.0) for row in own]
-            ax.plot(x, y, "o" if k < len(COLORS) else "s", color=color, ms=5, label=name)
+            runs = [row for row in rows if row["learner"] == name]
+            x, y = [row["profit_gain"] for row in runs], [max(row["path_gap"], 0.0) for row in runs]
+            ax.plot(x, y, "osD^v"[k // len(colors) % 5], color=colors[k % len(colors)], ms=5, label=name)
         ax.set_yscale("symlog", linthresh=1e-3)
         ax.axvline(0, color=COLORS["black"], lw=0.8, ls=":")
         ax.axvline(1, color=COLORS["black"], lw=0.8, ls=":")
         ax.set(xlabel="profit gain Δ (0 competition, 1 cartel)", ylabel="gain of a best response on the path")
         ax.set_ylim(bottom=-2e-4)
-        figure.legend(loc="outside right upper", fontsize=8)
+        figure.legend(loc="outside right upper", fontsize=7)
         save_figure(figure, FIGURE)
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """Return the tables of the page."""
+
+    def cells(some: list[dict[str, Any]]) -> str:
+        if not some:
+            return "–"
+        gain, gap = ([row[name] for row in some] for name in ("profit_gain", "path_gap"))
+        return f"{np.mean(gain):.2f}, {np.mean(gap):.2f}, {sum(one < 1e-7 for one in gap)}"
+
+    def pick(market: str, name: str) -> list[dict[str, Any]]:
+        return [row for row in rows if (row["market"], row["learner"]) == (market, name)]
+
+    names = list(dict.fromkeys(row["learner"] for row in rows if row["market"] == MAIN))
+    lines = [
+        "| learner | seeds | played | profit gain | path gap | least | subgame gap |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in names:
+        some = pick(MAIN, name)
+        gaps = [row["path_gap"] for row in some]
+        played = f"{np.mean([row['episodes'] for row in some]):,.0f} {some[0]['unit']}"
+        numbers = [np.mean([row["profit_gain"] for row in some]), np.mean(gaps), min(gaps)]
+        numbers += [np.mean([row["subgame_gap"] for row in some])]
+        lines.append(f"| `{name}` | {len(some)} | {played} | " + " | ".join(f"{x:.3f}" for x in numbers) + " |")
+    lines += [
+        "",
+        "Means of three seeds in other markets, without resets: profit gain, path gap, and seeds in equilibrium on the "
+        "path. Nine prices, five with three firms.",
+        "",
+    ]
+    markets = [market for market in MARKETS if market != MAIN]
+    lines += [f"| learner | {' | '.join(markets)} |", "|---" * (1 + len(markets)) + "|"]
+    for name in names:
+        if any(pick(market, name) for market in markets):
+            lines.append(f"| `{name}` | " + " | ".join(cells(pick(market, name)) for market in markets) + " |")
+    lines += [
+        "",
+        "`q-independent` against another kind, with nine prices: each firm's profit gain, and the path gap.",
+        "",
+        "| rival | `q-independent` | rival's | path gap |",
+        "|---|---|---|---|",
+    ]
+    for other in OTHERS:
+        some = pick("9 prices", f"q-independent against {other}")
+        numbers = [*np.mean([row["each"] for row in some], axis=0), np.mean([row["path_gap"] for row in some])]
+        lines.append(f"| `{other}` | " + " | ".join(f"{x:.2f}" for x in numbers) + " |")
+    return "\n".join([*lines, ""])
 
 
 def main() -> int:
     """Play, measure, store and draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draw", action="store_true", help="draw the figure from docs/collusion.json")
+    parser.add_argument("--draw", action="store_true", help="the page and the figure again, from docs/collusion.json")
     args = parser.parse_args()
-    if args.draw:
-        draw(json.loads(PAGE.read_text()))
-        return 0
-    warnings.simplefilter("ignore")
-    game = tacit.make("pricing")
-    uniform = measure(game, tacit.MarkovPolicy.uniform(game))
-    rows: list[dict[str, Any]] = [{"learner": "uniform policy", "seed": 0, "episodes": 0, **uniform}]
-    if PAGE.is_file():
-        rows = json.loads(PAGE.read_text())  # remove the file to begin anew
-    done = {(row["learner"], row["seed"]) for row in rows}
-    for name in tacit.learners.REGISTRY:
-        for seed in range(SEEDS.get(name, 1)):
-            began = time.time()
-            if (name, seed) in done:
-                continue
-            try:
-                run = play(game, name, seed)
-            except tacit.TacitError as error:  # it is not made for such games
-                print(f"{name}: {error}", flush=True)
-                break
-            row = {"learner": name, "seed": seed, "episodes": run.episodes, **measure(game, run.policy)}
-            rows.append(row)
-            print({**row, "seconds": round(time.time() - began)}, flush=True)
-            PAGE.write_text(json.dumps(rows, indent=1) + "\n")
-    draw(rows)
+    rows: list[dict[str, Any]] = json.loads(STORE.read_text()) if STORE.is_file() else []
+    if not args.draw:
+        warnings.simplefilter("ignore")
+        learn_all(rows)
+    draw([row for row in rows if row["market"] == MAIN])
+    PAGE.write_text(page(rows))
     return 0
+
+
+def learn_all(rows: list[dict[str, Any]]) -> None:
+    """Add the runs that are not stored yet; remove the file to begin anew."""
+    done = {(row["market"], row["learner"], row["seed"]) for row in rows}
+    if not done:
+        game = tacit.make("pricing")
+        uniform = measure(game, tacit.MarkovPolicy.uniform(game))
+        rows.append(
+            {"market": MAIN, "learner": "uniform policy", "seed": 0, "unit": "episodes", "episodes": 0, **uniform}
+        )
+    refused = set()
+    for market, name, seed in list_runs():
+        if (market, name, seed) in done or (market, name) in refused:
+            continue
+        began, game = time.time(), tacit.make("pricing", **MARKETS[market])
+        try:
+            run = play(game, name, seed, market)
+        except tacit.TacitError as error:  # it is not made for such games
+            print(f"{name}: {error}", flush=True)
+            refused.add((market, name))
+            continue
+        facts = {"market": market, "learner": name, "seed": seed, "unit": run.unit, "episodes": run.episodes}
+        policy = run.policy if run.policy.product else run.policy.as_product()
+        rows.append({**facts, **measure(game, policy)})
+        print({**rows[-1], "seconds": round(time.time() - began)}, flush=True)
+        STORE.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":
