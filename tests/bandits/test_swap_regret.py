@@ -12,13 +12,12 @@ import arena
 import numpy as np
 import pytest
 
-from tacit.bandits import AdaTsallis, Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
+from tacit.bandits import AdaTsallis, Exp3IX, Swap, TsallisINF, WeightedFTRL
 from tacit.core.generics import probs
 
 P = 1e-4
 BASES = {
     "exp3-ix": Exp3IX(implicit=1.0),
-    "exp3": Exp3(),
     "tsallis-inf": TsallisINF(),
     "ada-tsallis": AdaTsallis(),
 }

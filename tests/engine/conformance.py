@@ -40,10 +40,8 @@ CERTIFIED: dict[str, tuple[str, dict[str, Any]]] = {
     "adaptive-v-cce fixed step": ("adaptive-v-cce", {"step": 2.0, "memory": 0.0, "optimism": 0.0}),
     "adaptive-v-cce shared": ("adaptive-v-cce", {"steps": "shared"}),
     "v-learning ce": ("v-learning", {"equilibrium": "ce", "bonus": BONUS}),
-    "stage-v-cce exp3": ("stage-v-cce", {"bandit": "exp3", "bonus": BONUS}),
     "stage-v-cce tsallis-inf": ("stage-v-cce", {"bandit": "tsallis-inf", "bonus": BONUS}),
     "stage-v-ce tsallis-inf": ("stage-v-ce", {"bandit": "tsallis-inf", "bonus": BONUS}),
-    "stage-v-ce exp3": ("stage-v-ce", {"bandit": "exp3", "bonus": BONUS}),
 }
 
 #: Those that play and whose iterates are Markov policies. The theorem's schedule of pg-storm is not among them: its

@@ -77,7 +77,7 @@ WRONG = [
     ({"confidence": 2}, "confidence is 2"),
     ({"iota": 0}, "iota is 0"),
     ({"iota": "log"}, "iota is 'log'"),
-    ({"bandit": "exp4"}, "no bandit 'exp4'; did you mean 'exp3'"),
+    ({"bandit": "exp3"}, "no bandit 'exp3'; did you mean 'exp3-ix'"),
     ({"bandit": 7}, "bandit is 7"),
     ({"bandit": None}, "bandit is None"),
     ({"bonnus": 1}, "did you mean 'bonus'"),

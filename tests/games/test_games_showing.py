@@ -17,7 +17,6 @@ def test_every_registered_game_is_shown():
         assert str(shown).startswith(f"{game.name}: ")
         assert len(str(shown).splitlines()) < 150
         json.dumps(shown.data)
-        assert "<table>" in shown._repr_html_() or "every joint action pays" in str(shown)
 
 
 @pytest.mark.parametrize("name", ["congestion", "minority", "spectrum"])

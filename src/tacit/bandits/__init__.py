@@ -6,7 +6,6 @@ A new bandit is one file here and one line in the table below, or an entry point
 from __future__ import annotations
 
 from tacit.bandits.ada_tsallis import AdaTsallis
-from tacit.bandits.exp3 import Exp3
 from tacit.bandits.exp3_ix import Exp3IX
 from tacit.bandits.spec import Bandit, Setting
 from tacit.bandits.swap import Swap
@@ -16,10 +15,9 @@ from tacit.core.registry import Registry
 
 REGISTRY: Registry[Bandit] = Registry("bandit")
 REGISTRY.add("exp3-ix", Exp3IX)
-REGISTRY.add("exp3", Exp3)
 REGISTRY.add("tsallis-inf", TsallisINF)
 REGISTRY.add("weighted-ftrl", WeightedFTRL)
 REGISTRY.add("ada-tsallis", AdaTsallis)
 REGISTRY.add("swap", Swap)
 
-__all__ = ["REGISTRY", "AdaTsallis", "Bandit", "Exp3", "Exp3IX", "Setting", "Swap", "TsallisINF", "WeightedFTRL"]
+__all__ = ["REGISTRY", "AdaTsallis", "Bandit", "Exp3IX", "Setting", "Swap", "TsallisINF", "WeightedFTRL"]

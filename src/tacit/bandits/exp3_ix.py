@@ -21,7 +21,6 @@ from tacit.bandits.spec import Bandit, Setting, play_weights, rate
 from tacit.core import check, generics
 from tacit.core.elementary import exp
 from tacit.core.records import FIXED, NONNEGATIVE, Fields
-from tacit.core.types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -48,40 +47,31 @@ class Exp3IX(Bandit):
 
     def fields(self, actions: int) -> Fields:
         """Return what a cell remembers."""
-        return fields(actions)
+        return [
+            ("weight", NONNEGATIVE, actions),  # exp(reference − loss)
+            ("loss", "f8", actions),  # η·L
+            ("total", "f8"),  # sum of the weights
+            ("reference", "f8"),
+            ("eta", NONNEGATIVE),  # step size of the running stage
+            ("actions", FIXED),
+            ("rate", "f8"),  # η·√rounds
+        ]
 
     def init(self, cells: Any, setting: Setting) -> Exp3IXParams:
         """Weigh all actions alike."""
         theory = np.sqrt(setting.iota / (np.ones(setting.agents) if setting.swap else setting.actions))
-        return begin(cells, setting, rate(setting, theory), self.implicit)
+        rates = rate(setting, theory)
+        cells["weight"] = 1.0
+        cells["total"] = cells["actions"] = setting.actions
+        cells["eta"] = rates / math.sqrt(setting.rounds)
+        cells["rate"] = rates
+        return Exp3IXParams(float(self.implicit))
 
 
 class Exp3IXParams(NamedTuple):
-    """What the kernels of this family read besides their cell."""
+    """What kernels read besides their cell."""
 
     implicit: float  # γ/η
-
-
-def fields(actions: int) -> Fields:
-    """Return what a cell remembers."""
-    return [
-        ("weight", NONNEGATIVE, actions),  # exp(reference − loss)
-        ("loss", "f8", actions),  # η·L
-        ("total", "f8"),  # sum of the weights
-        ("reference", "f8"),
-        ("eta", NONNEGATIVE),  # step size of the running stage
-        ("actions", FIXED),
-        ("rate", "f8"),  # η·√rounds
-    ]
-
-
-def begin(cells: Any, setting: Setting, rates: FloatArray, implicit: float) -> Exp3IXParams:
-    """Weigh all actions alike; other members of the family differ in their rates only."""
-    cells["weight"] = 1.0
-    cells["total"] = cells["actions"] = setting.actions
-    cells["eta"] = rates / math.sqrt(setting.rounds)
-    cells["rate"] = rates
-    return Exp3IXParams(float(implicit))
 
 
 @generics.restart.implement(Exp3IXParams)

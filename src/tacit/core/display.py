@@ -1,7 +1,7 @@
 """What people look at: tables and sentences, for a terminal, a notebook, a doctest and a program.
 
-A `Document` is made once and rendered four ways: `str` and `repr` are plain text, which doctests can hold; a rich
-console draws it with lines and weights; notebooks call `_repr_html_`; `data` is what programs read.
+A `Document` is made once and rendered three ways: `str` and `repr` are plain text, which doctests and notebooks show; a
+rich console draws it with lines and weights; `data` is what programs read.
 
 Text of users and files is shown as it is in all of them, and nothing in it is acted upon. A name may hold an escape
 sequence, a carriage return or a mark that reverses the direction of writing. A terminal obeys them, so they are shown
@@ -11,7 +11,6 @@ called: `cli/options.py` and `figures/style.py`.
 
 from __future__ import annotations
 
-import html
 import io
 import json
 import math
@@ -86,26 +85,12 @@ class Table:
             drawn.add_row(*(Text(text, style="cyan" if k < self.head else "") for k, text in enumerate(row)))
         return drawn
 
-    def _repr_html_(self) -> str:
-        right = self._right()
-        caption = f"<caption>{_safe(self.title)}</caption>" if self.title else ""
-        head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in self.columns)
-        body = ""
-        for row in self.cells():
-            body += "<tr>"
-            for k, text in enumerate(row):
-                tag = 'th scope="row"' if k < self.head else "td"
-                align = ' style="text-align:right"' if right[k] else ' style="text-align:left"'
-                body += f"<{tag}{align}>{_safe(text)}</{tag.split()[0]}>"
-            body += "</tr>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
 
 @dataclass(frozen=True)
 class Document:
     """What `show` and `table` return: sentences and tables for people, and the same as plain values for programs.
 
-    `str` is plain text, a notebook shows it as HTML, and rich consoles draw it. `data` is a dict of what JSON has, with
+    `str` is plain text, and rich consoles draw it. `data` is a dict of what JSON has, with
     all digits. Of `results.table()`, `data["games"]` has a dict for each game: `game`, `by` (what is ranked), `rows`
     (`rank`, `learner`, `seeds`; `reward`, `value`, `welfare` and `gap` with `mean`, `ci95` and `std`, or None; `kind`,
     `p`) and `pairs` (`pair`, `p`). Of a game it is what `tacit show GAME --json` prints.
@@ -168,10 +153,6 @@ class Document:
             drawn += [Text("")] if after_text and not is_text else []
             drawn.append(Text(printable(part)) if is_text else part.__rich__())
         return Group(*drawn)
-
-    def _repr_html_(self) -> str:
-        parts = (f"<p>{_safe(part)}</p>" if is_text else part._repr_html_() for part, is_text, _ in self._flags())
-        return f"<p><strong>{_safe(self.title)}</strong></p>{''.join(parts)}"
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -264,10 +245,6 @@ def cell_text(cell: Cell, digits: int = 4) -> str:
 
 def _is_number(cell: object) -> bool:
     return isinstance(cell, int | float | Fraction) and not isinstance(cell, bool)
-
-
-def _safe(text: object) -> str:
-    return html.escape(printable(text))
 
 
 #: Control characters, format characters (bidirectional overrides, joiners), surrogates, line and paragraph separators.

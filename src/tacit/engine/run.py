@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, hooks
-from tacit.core.display import Document, Table, drop_noise, number
+from tacit.core.display import Document, drop_noise, number
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import require
 from tacit.core.types import FloatArray, IntArray
@@ -27,9 +27,6 @@ from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game, count_steps
 from tacit.games.tabular import as_tables
 from tacit.policies import MarkovPolicy, RecordedPolicy
-
-#: Agents that a notebook shows of a run.
-_AGENTS = 20
 
 #: A gap is close to the smallest if it is larger by at most this share of the uniform policy's gap, or of the smallest.
 OF_UNIFORM, OF_SMALLEST = 0.02, 0.1
@@ -678,19 +675,6 @@ class Run:
         if "_proof" in self.__dict__:  # checked, and rounded up
             facts["proven"] = f"gap ≤ {self._proof.size} (run.prove())"
         return conclusion.lay_out(title, facts, [advice.text for advice in self.advice])
-
-    def _repr_html_(self) -> str:
-        measured = self.candidates[self.chosen].measured
-        values = self.values if measured else None
-        informative = measured and self.gaps.source != "none" and self.gaps.informative
-        rows: list[list[float | None]] = []
-        for i in range(min(self.game.agents, _AGENTS)):
-            value = None if values is None else float(values[i])
-            rows.append([i, float(self.reward[i]), value, float(self.gaps.upper[i]) if informative else None])
-        more = [f"and {self.game.agents - _AGENTS} more agents"] if self.game.agents > _AGENTS else []
-        gap = f"{self.gaps.kind} gap {self.gaps.size[:1]}" if informative else "gap"
-        heads = ["agent", "reward while learning", "value", gap]
-        return Document(repr(self), [Table("", heads, rows), *more])._repr_html_()
 
     def _facts(self) -> dict[str, str]:
         """Return what `print(run)` says, one fact a line: gap, values, policy, how it was selected, time."""

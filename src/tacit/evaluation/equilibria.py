@@ -134,9 +134,6 @@ class Equilibria:
     def __repr__(self) -> str:
         return str(self.show())
 
-    def _repr_html_(self) -> str:
-        return self.show()._repr_html_()
-
 
 def enumerable(game: Any) -> bool:
     """Return whether equilibria of a game can be listed."""

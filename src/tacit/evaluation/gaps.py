@@ -77,13 +77,6 @@ class Evaluation:
     exact: bool
     subgame_gap: float | None = field(default=None, repr=False)
 
-    def _repr_html_(self) -> str:
-        sign = "=" if self.exact else "≤"
-        rows = [[i, float(v), float(g)] for i, (v, g) in enumerate(zip(self.values[:20], self.gaps, strict=False))]
-        more = [f"and {len(self.values) - 20} more agents"] if len(self.values) > 20 else []
-        table = Table("", ["agent", "value", f"{self.kind} gap {sign}"], rows)
-        return Document(f"{self.kind} gap {sign} {number(self.gap)}", [table, *more])._repr_html_()
-
 
 def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str | None = None) -> Evaluation:
     """Evaluate a policy by backward induction: what `tacit.evaluate` does with tables, without the ways to play.
@@ -488,9 +481,6 @@ class DeviationTable:
 
     def __repr__(self) -> str:
         return str(self.show())
-
-    def _repr_html_(self) -> str:
-        return self.show()._repr_html_()
 
 
 def deviation_table(game: ExactGame, policy: MarkovPolicy, *, gap: str | None = None) -> DeviationTable:

@@ -95,9 +95,6 @@ class Solution:
         more = f" and {len(self.values) - 20} more" if len(self.values) > 20 else ""
         return replace(shown, title=f"{self.concept}: {shown.title}", parts=[*shown.parts, f"values: {values}{more}"])
 
-    def _repr_html_(self) -> str:
-        return self.show()._repr_html_()
-
 
 def solve(
     game: ExactGame,

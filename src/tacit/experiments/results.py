@@ -627,9 +627,6 @@ class Results:
     def __repr__(self) -> str:
         return str(self._stored()) if self.outcomes else self._title
 
-    def _repr_html_(self) -> str:
-        return self._stored()._repr_html_() if self.outcomes else f"<pre>{self!r}</pre>"
-
     @property
     def _title(self) -> str:
         text = f"Results of {count(len(self.outcomes), 'run')}"

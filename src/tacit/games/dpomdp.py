@@ -10,10 +10,8 @@ to few digits, and are rescaled if they miss it by more than 1e-9. R is taken as
 `R: joint action : state : * : * : r` sets R(s, a); an entry that names a next state or an observation adds its
 expectation, once all of T and O is known. Errors are reported as `file:line: sentence`.
 
-Memory: at most 5 bytes for each byte of the file and 64 for each character of its longest line; 640 + 16·N for each
-pair of a state and a joint action; 160 for each probability that is written out, by wildcards and `uniform` too; 1024
-for each reward that depends on the next state or the observation; and 16 MB. Sizes are compared with the free memory
-before anything large is allocated.
+What a file claims is compared with the free memory before tables are made: 640 + 16·N bytes for each pair of a state
+and a joint action, and 160 for each probability and reward that is written out, by wildcards and `uniform` too.
 """
 
 from __future__ import annotations
@@ -22,9 +20,9 @@ import io
 import math
 import os
 import re
-from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import product, repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +32,7 @@ from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
-from tacit.games.exact import Successors
+from tacit.games.exact import Successors, from_entries
 from tacit.games.formats import LineError, locate_errors, nearest
 from tacit.games.tabular import TabularGame, check_axes
 
@@ -44,12 +42,8 @@ SUM_TOLERANCE = 1e-4
 #: The largest number of states, actions or observations: beyond, a number is a slip.
 MOST = 10**18
 
-#: Bytes for each pair of a state and a joint action, and for each agent there; for each probability; for each reward
-#: that waits for T and O; for each character of a line; for each index of a wildcard that is written out.
-PER_ROW, PER_ROW_AND_AGENT, PER_ENTRY, PER_REWARD, PER_CHARACTER, PER_INDEX = 640, 16, 160, 1024, 64, 100
-
-#: Entries, rewards and characters up to which memory is not asked for.
-ENTRIES, REWARDS, CHARACTERS = 65_536, 4096, 65_536
+#: Bytes for each pair of a state and a joint action, and for each agent there; for each number that is written out.
+PER_ROW, PER_ROW_AND_AGENT, PER_ENTRY = 640, 16, 160
 
 
 class Lines:
@@ -59,23 +53,15 @@ class Lines:
         self.line = 0
         self._lines = io.StringIO(files.read_utf8(path))
 
-    def next(self) -> str | None:
-        """Return the next line that is not empty, or None at the end."""
+    def next(self, needed: str = "") -> str:
+        """Return the next line that is not empty. At the end raise where one is needed, otherwise return ""."""
         for line in self._lines:
             self.line += 1
-            content = line.partition("#")[0].strip()
-            if len(content) > CHARACTERS:
-                memory.require(PER_CHARACTER * len(content), f"a line of {len(content)} characters")
-            if content:
+            if content := line.partition("#")[0].strip():
                 return content
-        return None
-
-    def expect(self, what: str) -> str:
-        """Return the next line, which must be there and hold `what`."""
-        line = self.next()
-        if line is None:
-            raise TacitError(f"the file ends where {what} must follow; it seems to be cut short")
-        return line
+        if needed:
+            raise TacitError(f"the file ends where {needed} must follow; it seems to be cut short")
+        return ""
 
 
 # a line as words and numbers ------------------------------------------------------------------------------------------
@@ -90,13 +76,10 @@ def split_fields(line: str) -> list[list[str]]:
     parts = line.split('"')
     if len(parts) % 2 == 0:
         raise TacitError(f"a quote is not closed in {brief(line)}")
-    fields: list[list[str]] = []
+    fields: list[list[str]] = [[]]
     for k, part in enumerate(parts):
-        if k % 2:
-            fields[-1].append(part)
-        else:
-            first, *others = (text.split() for text in part.split(":"))
-            fields = [*fields[:-1], [*(fields[-1] if fields else []), *first], *others]
+        first, *others = [[part]] if k % 2 else [text.split() for text in part.split(":")]
+        fields = [*fields[:-1], fields[-1] + first, *others]
     return fields
 
 
@@ -108,10 +91,10 @@ def _number(word: str) -> float:
     return value
 
 
-def _probability(word: str, what: str = "probability") -> float:
+def _probability(word: str) -> float:
     value = _number(word)
     if not 0 <= value <= 1:
-        raise TacitError(f"the {what} {brief(word)} is not from 0 to 1")
+        raise TacitError(f"the probability {brief(word)} is not from 0 to 1")
     return value
 
 
@@ -128,7 +111,7 @@ def _numbers(line: str, count: int, what: str, read: Callable[[str], float]) -> 
 
 
 class Labels:
-    """A set of `count` things that are told by an index or, where there are names, by name."""
+    """A set of `count` things, each known by an index or, where there are names, by name."""
 
     def __init__(self, what: str, words: Sequence[str]) -> None:
         self.what = what
@@ -157,7 +140,8 @@ class JointLabels:
 
     def __init__(self, what: str, parts: Sequence[Labels]) -> None:
         self.what, self.parts = what, parts
-        self.count = math.prod(labels.count for labels in parts)
+        self.sizes = tuple(labels.count for labels in parts)
+        self.count = math.prod(self.sizes)
         if self.count > MOST:
             raise TacitError(f"there are about 1e{len(str(self.count)) - 1} {what}; {MOST:.0e} is the most")
 
@@ -174,11 +158,10 @@ class JointLabels:
         pairs = zip(words, self.parts, strict=True)
         chosen = [range(labels.count) if word == "*" else (labels.index(word),) for word, labels in pairs]
         size = math.prod(map(len, chosen))
-        if size > 1:
-            memory.require(PER_INDEX * size, f"the {size} {self.what} {brief(' '.join(words))}")
+        memory.require(PER_ENTRY * size, f"the {size} {self.what} {brief(' '.join(words))}")
         indices = [0]
-        for part, labels in zip(chosen, self.parts, strict=True):
-            indices = [before * labels.count + k for before in indices for k in part]
+        for part, count in zip(chosen, self.sizes, strict=True):
+            indices = [before * count + k for before in indices for k in part]
         return indices
 
     def covers(self, words: Sequence[str]) -> bool:
@@ -227,11 +210,6 @@ class Preamble(NamedTuple):
         """Number of pairs of a state and a joint action."""
         return self.states.count * self.actions.count
 
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Each agent's number of actions."""
-        return tuple(labels.count for labels in self.actions.parts)
-
     def select_rows(self, joint: list[str], state: list[str]) -> list[int]:
         """Return the rows s·J + joint of the joint actions and states that words stand for."""
         joints = self.actions.select(joint)
@@ -240,26 +218,25 @@ class Preamble(NamedTuple):
     def name_row(self, row: int) -> str:
         """Return a row for people."""
         s, joint = divmod(row, self.actions.count)
-        actions = np.unravel_index(joint, self.sizes)
-        return f"[s={s}, joint=({', '.join(str(a) for a in actions)})]"
+        return f"[s={s}, joint=({', '.join(str(a) for a in np.unravel_index(joint, self.actions.sizes))})]"
 
 
 def _read_preamble(lines: Lines) -> Preamble:
     """Read the preamble; `start` may also stand after the observations."""
     agents = Labels("agents", _entry(lines, "agents")).count
     check_axes(agents)
-    discount = _probability(_one(lines, "discount"), "discount")
+    discount = _probability(_one(lines, "discount"))
     values = check.choice("values", _one(lines, "values"), ["reward", "cost"])
     states = JointLabels("states", [Labels("states", _entry(lines, "states"))])
     initial = None
-    line = lines.expect('"start:" or "actions:"')
+    line = lines.next('"start:" or "actions:"')
     if _key(line).startswith("start"):
         initial = _read_start(line, lines, states)
-        line = lines.expect('"actions:"')
+        line = lines.next('"actions:"')
     actions = _read_joint(line, lines, "actions", agents)
-    observations = _read_joint(lines.expect('"observations:"'), lines, "observations", agents)
+    observations = _read_joint(lines.next('"observations:"'), lines, "observations", agents)
     if initial is None:
-        initial = _read_start(lines.expect('"start:"'), lines, states)
+        initial = _read_start(lines.next('"start:"'), lines, states)
     preamble = Preamble(discount, values == "cost", states, actions, observations, initial)
     memory.require(
         (PER_ROW + PER_ROW_AND_AGENT * agents) * preamble.rows,
@@ -274,7 +251,7 @@ def _key(line: str) -> str:
 
 def _entry(lines: Lines, key: str) -> list[str]:
     """Return the words after `key:` on the next line."""
-    return _after(lines.expect(f'"{key}:"'), key)
+    return _after(lines.next(f'"{key}:"'), key)
 
 
 def _after(line: str, key: str) -> list[str]:
@@ -299,13 +276,12 @@ def _read_joint(line: str, lines: Lines, key: str, agents: int) -> JointLabels:
     if _after(line, key):
         raise TacitError(f'{brief(line)}: after "{key}:" comes a line for each agent')
     each = []
-    for i in range(agents):
-        what = f"{key} of agent {i}"
-        line = lines.expect(f"the {what}")
-        parts = split_fields(line)
-        if len(parts) != 1:
+    for what in (f"{key} of agent {i}" for i in range(agents)):
+        line = lines.next(f"the {what}")
+        words, *others = split_fields(line)
+        if others:
             raise TacitError(f"{brief(line)} stands where the {what} must: their number or their names")
-        each.append(Labels(what, parts[0]))
+        each.append(Labels(what, words))
     return JointLabels(f"joint {key}", each)
 
 
@@ -315,13 +291,11 @@ def _read_start(line: str, lines: Lines, states: JointLabels) -> FloatArray:
     key = _key(line)
     if key in ("start include", "start exclude"):
         return _subset(_after(line, key), states, exclude=key == "start exclude")
-    words = _after(line, "start")
-    if not words:
-        words = lines.expect("the distribution of the first state").split()
-    elif len(words) == 1 and words != ["uniform"]:
-        return _subset(words, states, exclude=False)
+    words = _after(line, "start") or lines.next("the distribution of the first state").split()
     if words == ["uniform"]:
         return np.full(states.count, 1 / states.count)
+    if len(words) == 1 and len(split_fields(line)[1]) == 1:  # on the same line
+        return _subset(words, states, exclude=False)
     probs = np.array(_numbers(" ".join(words), states.count, "the start", _probability))
     total = probs.sum()
     if abs(total - 1) > SUM_TOLERANCE:
@@ -352,66 +326,56 @@ class Distributions:
         self.rows: dict[int, dict[int, float]] = {}  # probabilities by row s·J + joint, and column
         self._preamble, self._columns = preamble, columns
         self._lines: dict[int, int] = {}  # where each row was written to last
-        self._written = self._required = 0
+        self._written = 0
 
     def read(self, fields: list[list[str]], lines: Lines) -> None:
         """Read what follows `T:` or `O:`."""
+        select, count = self._preamble.select_rows, self._preamble.states.count
         match fields:
             case [joint, state, column, [word]]:
-                rows, columns = self._preamble.select_rows(joint, state), self._columns.select(column)
-                self._reserve(len(rows) * len(columns))
-                probs = dict.fromkeys(columns, _probability(word))
-                for row in rows:
-                    self.rows.setdefault(row, {}).update(probs)
-                    self._lines[row] = lines.line
+                columns = self._columns.select(column)
+                probs = zip(columns, repeat(_probability(word)), strict=False)
+                self._write(select(joint, state), probs, len(columns), lines.line, beside=True)
             case [joint, state, []]:
-                rows = self._preamble.select_rows(joint, state)
-                line = lines.expect(f"a row of {self._columns.count} probabilities")
-                self._replace(rows, line, lines.line)
+                rows = select(joint, state)
+                self._read_row(rows, lines.next(f"a row of {self._columns.count} probabilities"), lines.line)
             case [joint, []]:
-                self._read_matrix(joint, lines)
+                line = lines.next(f"a matrix with {count} rows")
+                for s in range(count):
+                    if line == "identity" and self._columns is self._preamble.states:
+                        self._write(select(joint, [str(s)]), [(s, 1.0)], 1, lines.line)
+                        continue
+                    if s > 0 and line != "uniform":
+                        line = lines.next(f"row {s + 1} of {count} of a matrix")
+                    self._read_row(select(joint, [str(s)]), line, lines.line)
             case _:
                 raise TacitError(
                     f'"{self.name}:" is followed by "joint action : state : … : probability", or by '
                     f'"joint action : state :" and a row on the next line, or by "joint action :" and a matrix'
                 )
 
-    def _read_matrix(self, joint: list[str], lines: Lines) -> None:
-        """Read a row for each state."""
-        states, count = self._preamble.states, self._preamble.states.count
-        line = lines.expect(f"a matrix with {count} rows")
-        for s in range(count):
-            rows = self._preamble.select_rows(joint, [str(s)])
-            if line == "identity" and self._columns is states:
-                self._reserve(len(rows))
-                for row in rows:
-                    self.rows[row], self._lines[row] = {s: 1.0}, lines.line
-                continue
-            if s > 0 and line != "uniform":
-                line = lines.expect(f"row {s + 1} of {count} of a matrix")
-            self._replace(rows, line, lines.line)
-
-    def _replace(self, rows: Sequence[int], line: str, number: int) -> None:
+    def _read_row(self, rows: Sequence[int], line: str, number: int) -> None:
         """Write a row of the file to each of these rows, in the place of what is there."""
         count = self._columns.count
         if line == "uniform":
-            self._reserve(len(rows) * count)
-            probs = dict.fromkeys(range(count), 1 / count)
+            self._write(rows, zip(range(count), repeat(1 / count), strict=False), count, number)
         elif ":" in line:
             raise TacitError(f"{brief(line)} stands where a row of {count} probabilities must")
         else:
             values = _numbers(line, count, f"this row of {self.name}", _probability)
-            probs = {column: p for column, p in enumerate(values) if p != 0}
-            self._reserve(len(rows) * len(probs))
-        for row in rows:
-            self.rows[row], self._lines[row] = probs.copy(), number
+            probs = [(column, p) for column, p in enumerate(values) if p != 0]
+            self._write(rows, probs, len(probs), number)
 
-    def _reserve(self, entries: int) -> None:
-        """Refuse more probabilities than memory holds."""
-        self._written += entries
-        if self._written - self._required >= ENTRIES:
-            memory.require(PER_ENTRY * self._written, f"a table of {self._written} probabilities")
-            self._required = self._written
+    def _write(
+        self, rows: Sequence[int], probs: Iterable[tuple[int, float]], count: int, line: int, *, beside: bool = False
+    ) -> None:
+        """Write so many probabilities by column to rows, in the place of what is there or beside it."""
+        self._written += len(rows) * count
+        memory.require(PER_ENTRY * self._written, f"a table of {self._written} probabilities")
+        written = dict(probs)
+        for row in rows:
+            self.rows[row] = {**(self.rows.get(row, {}) if beside else {}), **written}
+            self._lines[row] = line
 
     def finish(self) -> None:
         """Check that each row is a distribution, and rescale those that sum to 1 only roughly."""
@@ -430,21 +394,16 @@ class Distributions:
 
     def successors(self) -> Successors:
         """Return the positive probabilities as lists."""
-        first, state, prob = array("q", [0]), array("i"), array("d")
-        for row in range(self._preamble.rows):
-            for column, p in sorted(self.rows[row].items()):
-                if p != 0:
-                    state.append(column)
-                    prob.append(p)
-            first.append(len(state))
-        return Successors(np.array(first), np.array(state, dtype=np.int32), np.array(prob))
+        entries = [(row, column, p) for row, probs in self.rows.items() for column, p in probs.items()]
+        row, column, prob = zip(*entries, strict=True)
+        return from_entries(row, column, prob, self._preamble.rows)
 
 
-class ExpectedReward(NamedTuple):
-    """An entry of R that depends on the next state or the observation."""
+class Reward(NamedTuple):
+    """An entry of R."""
 
     rows: list[int]
-    s_next: Sequence[int]
+    s_next: Sequence[int] | None  # None: R(s, a) itself is set
     observations: Collection[int] | None  # None: whichever is made
     rewards: list[list[float]]  # [S or 1][observations or 1]
     line: int
@@ -455,28 +414,25 @@ class TeamRewards:
 
     def __init__(self, preamble: Preamble) -> None:
         self._preamble = preamble
-        self._value = np.zeros(preamble.rows)
-        self._set = np.zeros(preamble.rows, dtype=np.int64)  # the line that set R(s, a) last
-        self._entries: list[ExpectedReward] = []
-        self.is_empty = True
+        self._written = 0
+        self.entries: list[Reward] = []
 
     def read(self, fields: list[list[str]], lines: Lines) -> None:
         """Read what follows `R:`."""
-        self.is_empty = False
-        head = self._preamble
-        every = range(head.observations.count)
+        observations = self._preamble.observations
+        every = range(observations.count)
         match fields:
             case [joint, state, [word]]:
-                self._assign(joint, state, word, lines)
-            case [joint, state, ["*"], observation, [word]] if head.observations.covers(observation):
-                self._assign(joint, state, word, lines)
+                self._add(joint, state, None, None, lines, word)
+            case [joint, state, ["*"], observation, [word]] if observations.covers(observation):
+                self._add(joint, state, None, None, lines, word)
             case [joint, state, s_next, observation, [word]]:
-                selected = None if head.observations.covers(observation) else set(head.observations.select(observation))
-                self._add(joint, state, s_next, selected, lines, reward=_number(word))
+                selected = None if observations.covers(observation) else set(observations.select(observation))
+                self._add(joint, state, s_next, selected, lines, word)
             case [joint, state, s_next, []]:
-                self._add(joint, state, s_next, every, lines, count=1)
+                self._add(joint, state, s_next, every, lines)
             case [joint, state, []]:
-                self._add(joint, state, ["*"], every, lines, count=head.states.count)
+                self._add(joint, state, ["*"], every, lines, rows=self._preamble.states.count)
             case _:
                 raise TacitError(
                     '"R:" is followed by "joint action : state : next state : joint observation : reward", or by the '
@@ -485,53 +441,50 @@ class TeamRewards:
 
     def _read_row(self, lines: Lines) -> list[float]:
         count = self._preamble.observations.count
-        line = lines.expect(f"a row of {count} rewards")
+        line = lines.next(f"a row of {count} rewards")
         if ":" in line:
             raise TacitError(f"{brief(line)} stands where a row of {count} rewards must")
         return _numbers(line, count, "this row of R", _number)
-
-    def _assign(self, joint: list[str], state: list[str], word: str, lines: Lines) -> None:
-        rows = self._preamble.select_rows(joint, state)
-        self._value[rows], self._set[rows] = _number(word), lines.line
 
     def _add(
         self,
         joint: list[str],
         state: list[str],
-        s_next: list[str],
+        s_next: list[str] | None,
         observations: Collection[int] | None,
         lines: Lines,
-        *,
-        reward: float = 0.0,
-        count: int = 0,
+        word: str = "",
+        rows: int = 1,
     ) -> None:
         """Note an entry with one reward, or with so many rows of rewards, which follow."""
-        rows, following = self._preamble.select_rows(joint, state), self._preamble.states.select(s_next)
-        rewards = [self._read_row(lines) for _ in range(count)] or [[reward]]
-        self._entries.append(ExpectedReward(rows, following, observations, rewards, lines.line))
-        if len(self._entries) % REWARDS == 0:
-            number = len(self._entries)
-            memory.require(PER_REWARD * number, f"{number} rewards that depend on the next state or the observation")
+        selected = self._preamble.select_rows(joint, state)
+        self._written += 6 + len(selected)
+        memory.require(PER_ENTRY * self._written, f"a table of {self._written} rewards")
+        following = None if s_next is None else self._preamble.states.select(s_next)
+        rewards = [[_number(word)]] if word else [self._read_row(lines) for _ in range(rows)]
+        self.entries.append(Reward(selected, following, observations, rewards, lines.line))
 
-    def finish(self, transitions: Distributions, observations: Distributions | None) -> FloatArray:
+    def finish(self, transitions: Distributions, observations: Distributions) -> FloatArray:
         """Return R(s, a) as [S·J]."""
-        for entry in self._entries:
-            if entry.observations is not None and observations is None:
+        value = np.zeros(self._preamble.rows)
+        for entry in self.entries:
+            if entry.observations is not None and not observations.rows:
                 raise LineError(entry.line, "this reward depends on the observation, and the file has no O")
-            observed = {} if observations is None else observations.rows
+            if entry.s_next is None:
+                value[entry.rows] = entry.rewards[0][0]
+                continue
             for row in entry.rows:
-                if self._set[row] < entry.line:
-                    with np.errstate(over="ignore", invalid="ignore"):  # the game will refuse what is not finite
-                        self._value[row] += self._expect(entry, row, transitions.rows[row], observed)
-        return self._value
+                with np.errstate(over="ignore", invalid="ignore"):  # the game will refuse what is not finite
+                    value[row] += self._expect(entry, row, transitions.rows[row], observations.rows)
+        return value
 
     def _expect(
-        self, entry: ExpectedReward, row: int, following: dict[int, float], observed: dict[int, dict[int, float]]
+        self, entry: Reward, row: int, following: dict[int, float], observed: dict[int, dict[int, float]]
     ) -> float:
         """Return the expectation of an entry at one row, over the next state and the observation."""
         total, joints = 0.0, self._preamble.actions.count
         for s_next, p in following.items():
-            if s_next not in entry.s_next:
+            if s_next not in entry.s_next:  # type: ignore[operator]  # of what is set, nothing is expected
                 continue
             rewards = entry.rewards[s_next if len(entry.rewards) > 1 else 0]
             if entry.observations is None:
@@ -594,7 +547,7 @@ def load_dpomdp(path: str | os.PathLike[str], *, horizon: int | None) -> Tabular
     with locate_errors(place, lines):
         transitions, rewards = _read_body(head, lines)
     actions = head.actions.parts
-    team = (-rewards if head.cost else rewards).reshape(1, 1, head.states.count, *head.sizes)
+    team = (-rewards if head.cost else rewards).reshape(1, 1, head.states.count, *head.actions.sizes)
     with locate_errors(place):
         return TabularGame(
             Owned(transitions.successors()),
@@ -616,19 +569,18 @@ def _read_body(head: Preamble, lines: Lines) -> tuple[Distributions, FloatArray]
     transitions, observations = Distributions("T", head, head.states), Distributions("O", head, head.observations)
     rewards = TeamRewards(head)
     statements: dict[str, Distributions | TeamRewards] = {"T": transitions, "O": observations, "R": rewards}
-    while (line := lines.next()) is not None:
+    while line := lines.next():
         first, *fields = split_fields(line)
-        statement = statements.get(first[0]) if len(first) == 1 else None
-        if statement is None:
+        if len(first) != 1 or first[0] not in statements:
             raise TacitError(f'{brief(line)} stands where "T:", "O:" or "R:" must')
-        statement.read(fields, lines)
-    for name, is_empty in (("T", not transitions.rows), ("R", rewards.is_empty)):
-        if is_empty:
+        statements[first[0]].read(fields, lines)
+    for name, entries in (("T", transitions.rows), ("R", rewards.entries)):
+        if not entries:
             raise TacitError(f"the file ends without any {name}; it seems to be cut short")
-    transitions.finish()
-    if observations.rows:
-        observations.finish()
-    return transitions, rewards.finish(transitions, observations if observations.rows else None)
+    for distributions in (transitions, observations):
+        if distributions.rows:
+            distributions.finish()
+    return transitions, rewards.finish(transitions, observations)
 
 
 def _notes(head: Preamble, transitions: Distributions, horizon: int | None) -> list[str]:
@@ -668,25 +620,17 @@ def _pieces(game: TabularGame) -> Iterator[str]:
     yield f"start:\n{' '.join(repr(p) for p in game.initial.tolist())}\n"
     yield "\n".join(["actions:", *actions, "observations:", *[states] * game.agents, ""])
     joints = [" ".join(str(a) for a in joint) for joint in np.ndindex(game.actions)]
-    yield from _transitions(game, joints)
+    first, state, prob = (array.tolist() for array in game.successors)
+    for row, (s, joint) in enumerate(product(range(game.states), joints)):
+        for k in range(first[row], first[row + 1]):
+            yield f"T: {joint} : {s} : {state[k]} : {prob[k]!r}\n"
     for s in range(game.states):
         yield f"O: * : {s} :{f' {s}' * game.agents} : 1.0\n"
-    yield from _rewards(game, joints)
-
-
-def _transitions(game: TabularGame, joints: list[str]) -> Iterator[str]:
-    first, state, prob = game.successors
-    for row, (begin, end) in enumerate(zip(first[:-1].tolist(), first[1:].tolist(), strict=True)):
-        s, joint = divmod(row, len(joints))
-        for s_next, p in zip(state[begin:end].tolist(), prob[begin:end].tolist(), strict=True):
-            yield f"T: {joints[joint]} : {s} : {s_next} : {p!r}\n"
-
-
-def _rewards(game: TabularGame, joints: list[str]) -> Iterator[str]:
     yield "R: * : * : * : * : 0.0\n"
-    for s, rewards in enumerate(game.rewards[0, 0].reshape(game.states, -1)):
-        for joint in np.flatnonzero(rewards):
-            yield f"R: {joints[joint]} : {s} : * : * : {float(rewards[joint])!r}\n"
+    rewards = game.rewards[0, 0].ravel().tolist()
+    for (s, joint), reward in zip(product(range(game.states), joints), rewards, strict=True):
+        if reward:
+            yield f"R: {joint} : {s} : * : * : {reward!r}\n"
 
 
 def _labels(names: Sequence[str] | None, count: int) -> str:

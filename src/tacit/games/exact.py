@@ -157,9 +157,6 @@ class ExactGame(NamedGame, Sealed, ABC):
     def show(self, *, state: int | str | None = None, step: int | None = None, limit: int | None = 6) -> Document:
         """Show payoffs by state with the names of actions, and what leads where."""
 
-    def _repr_html_(self) -> str:
-        return self.show()._repr_html_()
-
     @cached_property
     def _start(self) -> tuple[IntArray, FloatArray]:
         """The states with positive initial probability, and the probabilities added up."""

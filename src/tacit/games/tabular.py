@@ -425,7 +425,7 @@ class TabularGame(ExactGame):
         Returns
         -------
         Document
-            Plain text for `print`, HTML for notebooks, `.data` for programs.
+            Plain text for `print` and notebooks, `.data` for programs.
 
         Examples
         --------

@@ -460,14 +460,6 @@ class Policy(Sealed, ABC):
         """
         return hooks.call("plot_policy", self, game, ax=ax, size=size)
 
-    def _repr_html_(self) -> str:
-        try:
-            return self.show()._repr_html_()
-        except TacitError:  # there is no game to show it with
-            import html
-
-            return f"<pre>{html.escape(repr(self))}</pre>"
-
 
 def _reader(path: object, content: Mapping[str, Any]) -> Any:
     """Return the class that reads a file of this content."""
