@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tacit
-from tacit.policies.recorded import each_agents_own
 
 
 class Pennies:
@@ -50,65 +48,9 @@ def play(parts: list[Any], states: Any, seed: int) -> list[list[int]]:
     return [[part.act(h, s) for part, s in zip(parts, row, strict=True)] for h, row in enumerate(states)]
 
 
-def test_mixtures_of_own_records_are_deployed_as_shared_ones_are(tmp_path: Path):
-    """A shared record, split into one for each agent, plays the same when it is made small; files hold that too."""
-    rng = np.random.default_rng(0)
-    met, played = rng.integers(2, size=(300, 3)), rng.random((300, 3, 2)).astype(np.float32)
-    whole = tacit.policies.RecordedPolicy(met, played, actions=[2, 2], states=2)
-    sizes = {"actions": [2, 2], "states": [2, 2], "rule": "stage"}
-    each = each_agents_own(np.repeat(met[:, :, None], 2, axis=2), played, **sizes)
-    apart = tacit.policies.RecordedPolicy.of_records(each).deploy(20)
-    shared = whole.deploy(20)
-    apart.save(tmp_path / "all.json")
-    apart.save(tmp_path / "all.npz")
-    read = [tacit.policies.DeployedPolicy.load(tmp_path / name) for name in ("all.json", "all.npz")]
-    alone = []
-    for i in range(2):
-        apart.save(tmp_path / f"part{i}.json", agent=i)
-        alone.append(tacit.policies.Part.load(tmp_path / f"part{i}.json"))
-    for seed in range(60):
-        states = np.repeat(rng.integers(2, size=(3, 1)), 2, axis=1).tolist()
-        wanted = play([shared.part(i) for i in range(2)], states, seed)
-        for policy in (apart, *read):
-            assert play([policy.part(i) for i in range(2)], states, seed) == wanted
-        assert play(alone, states, seed) == wanted
-    with pytest.raises(tacit.TacitError, match="has nodes for each agent"):
-        apart.check_fits(tacit.make("good-state", horizon=3))
-
-
-def test_what_was_learned_on_own_observations_is_deployed(run: tacit.Run, tmp_path: Path):
-    policy = run.candidates["average"].policy
-    small = policy.deploy(200)
-    here = tacit.evaluate(run.game, policy, episodes=2000)
-    there = tacit.evaluate(run.game, small, episodes=2000)
-    assert abs(here.values[0] - there.values[0]) < 0.2
-    small.save(tmp_path / "part.json", agent=1)
-    part = tacit.policies.Part.load(tmp_path / "part.json")
-    assert part.agent == 1
-    part.begin(seed=0)
-    assert part.act(0, part.number("first")) in (0, 1)
-    assert part.act(1, part.number(("me", 0, "you", 1))) in (0, 1)
-
-
-def test_mixtures_over_many_states_are_deployed_in_little():
-    """Twenty states, eight steps: as many nodes as the record has stages, not as it has episodes."""
-    rng = np.random.default_rng(0)
-    met, played = rng.integers(20, size=(2000, 8, 2)), rng.random((2000, 8, 2)).astype(np.float32)
-    whole = tacit.policies.RecordedPolicy.of_records(
-        each_agents_own(met, played, actions=[2, 2], states=[20, 20], rule="rate"), start="average"
-    )
-    small = whole.deploy(10)
-    assert small.nodes < 2500
-    wanted, got = (np.zeros((8, 20, 2)) for _ in range(2))
-    for policy, seen in ((whole, wanted), (whole.deploy(400), got)):
-        for agent in range(2):
-            part = policy.part(agent)
-            for seed in range(3000):
-                part.begin(seed)
-                for h in range(8):
-                    s = int(rng.integers(20))
-                    seen[h, s, agent] += (part.act(h, s) - 0.5) / 150
-    assert abs(wanted - got).max() < 4.5 * (2 * 0.25 / 150) ** 0.5  # of 320 means of 150 coins each
+def test_mixtures_of_own_records_are_not_deployed(run: tacit.Run):
+    with pytest.raises(tacit.TacitError, match="has a record for each agent"):
+        run.candidates["average"].policy.deploy(20)
 
 
 class Network:

@@ -76,33 +76,3 @@ def test_where_a_search_ended_is_kept_in_a_file(tmp_path):
         again.with_discount(0.9)
     with pytest.raises(tacit.TacitError, match="nobody knows what follows 1 of its states"):
         tacit.load(tmp_path / "walk.npz", discount=0.9)
-
-
-@pytest.mark.parametrize(("transition_takes_step", "reward_takes_step"), [(True, True), (True, False), (False, True)])
-def test_steps_as_arguments_or_in_the_state_are_one_game(transition_takes_step: bool, reward_takes_step: bool):
-    """A clock in the state is the brute-force way; states that a step cannot reach do not matter."""
-
-    def drift(state: int, actions: tuple[int, ...], step: int) -> list[tuple[float, int]]:
-        return [(0.75, (state + actions[0] + step * transition_takes_step) % 5), (0.25, (state + actions[1]) % 5)]
-
-    def paid(state: int, actions: tuple[int, ...], step: int) -> list[float]:
-        return [float(state * (1 + step * reward_takes_step) - actions[0]), float(actions[1] == state % 2)]
-
-    timed = tacit.tabulate(
-        drift if transition_takes_step else lambda s, a: drift(s, a, 0),
-        paid if reward_takes_step else lambda s, a: paid(s, a, 0),
-        start=3,
-        actions=[2, 2],
-        horizon=4,
-    )
-    clock = tacit.tabulate(
-        lambda s, a: [(p, (s[0] + 1, after)) for p, after in drift(s[1], a, s[0])],
-        lambda s, a: paid(s[1], a, s[0]),
-        start=(0, 3),
-        actions=[2, 2],
-        horizon=4,
-    )
-    for concept in ("optimum", "nash", "cce"):
-        assert tacit.solve(timed, concept).values == pytest.approx(tacit.solve(clock, concept).values, abs=1e-9)
-    uniform = [tacit.evaluate(game, tacit.MarkovPolicy.uniform(game), gap="nash") for game in (timed, clock)]
-    assert uniform[0].gaps == pytest.approx(uniform[1].gaps, abs=1e-12)

@@ -146,7 +146,8 @@ def _vary(
     names = [*defaults, *(name for name in original if name not in defaults and name not in fixed)]
     parameters = [original[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in names]
     parameters = [one.replace(default=defaults.get(one.name, one.default)) for one in parameters]
-    make.__doc__, make.__module__, make.__annotations__ = about, factory.__module__, {"return": factory}
+    _, _, rest = (inspect.getdoc(factory) or "").partition("\n")
+    make.__doc__, make.__module__, make.__annotations__ = f"{about}\n{rest}", factory.__module__, {"return": factory}
     make.__dict__["__signature__"] = inspect.Signature(parameters)
     return make
 

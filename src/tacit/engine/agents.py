@@ -117,7 +117,7 @@ class Agent:
         >>> same.act(0, 1) == me.act(0, 1)
         True
         """
-        arrays = files.read_arrays(path, limited=False)
+        arrays = files.read_arrays(path)
         try:
             return _restore(arrays, learner)
         except (TacitError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:

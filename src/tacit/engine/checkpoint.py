@@ -143,7 +143,7 @@ class Checkpoint:
         if not self.path.exists():
             return {}
         try:
-            arrays = files.read_arrays(self.path, limited=False)  # a fresh state is mostly zeros
+            arrays = files.read_arrays(self.path)
             key, digest = str(arrays.pop("key", "")), str(arrays.pop("digest", ""))
             if digest != _digest(arrays):
                 raise TacitError(f"{self.path} is altered")

@@ -13,58 +13,42 @@ from typing import Any
 from tacit.core import files
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
-from tacit.games import atlas
-from tacit.games.box_pushing import BoxPushing
-from tacit.games.count import CountGame
-from tacit.games.count_rules import count_vectors
-from tacit.games.crowds import Congestion, Distancing, Minority, Spectrum
+from tacit.games import atlas, crowds, matrix
+from tacit.games.box_pushing import box_pushing
+from tacit.games.count import CountGame, count_vectors
 from tacit.games.dpomdp import load_dpomdp, save_dpomdp
 from tacit.games.exact import Successors
 from tacit.games.formats import load_nfg, load_npz, save_nfg, save_npz
 from tacit.games.function import FunctionGame
-from tacit.games.matrix import (
-    BattleOfTheSexes,
-    Chicken,
-    Climbing,
-    GoodState,
-    MatchingPennies,
-    MatrixTeam,
-    Penalty,
-    PrisonersDilemma,
-    RandomGeneralSum,
-    RandomPotential,
-    RandomTeam,
-    RandomZeroSum,
-    RockPaperScissors,
-    Shapley,
-    StagHunt,
-    matrix_game,
-)
+from tacit.games.matrix import matrix_game
 from tacit.games.pricing import Market, Pricing, PricingGame
 from tacit.games.tabular import TabularGame, check_game, check_length
 from tacit.games.tabulate import tabulate
 
 REGISTRY: Registry[Any] = Registry("game")
-REGISTRY.add("matrix-team", MatrixTeam)
-REGISTRY.add("good-state", GoodState)
-REGISTRY.add("box-pushing", BoxPushing)
-REGISTRY.add("distancing", Distancing)
-REGISTRY.add("random-general-sum", RandomGeneralSum)
-REGISTRY.add("random-zero-sum", RandomZeroSum)
-REGISTRY.add("random-team", RandomTeam)
-REGISTRY.add("random-potential", RandomPotential)
-REGISTRY.add("congestion", Congestion)
-REGISTRY.add("spectrum", Spectrum)
-REGISTRY.add("minority", Minority)
-REGISTRY.add("matching-pennies", MatchingPennies)
-REGISTRY.add("rock-paper-scissors", RockPaperScissors)
-REGISTRY.add("shapley", Shapley)
-REGISTRY.add("chicken", Chicken)
-REGISTRY.add("battle-of-the-sexes", BattleOfTheSexes)
-REGISTRY.add("prisoners-dilemma", PrisonersDilemma)
-REGISTRY.add("stag-hunt", StagHunt)
-REGISTRY.add("climbing", Climbing)
-REGISTRY.add("penalty", Penalty)
+REGISTRY.add("matrix-team", matrix.matrix_team)
+REGISTRY.add("good-state", matrix.good_state)
+REGISTRY.add("box-pushing", box_pushing)
+REGISTRY.add("distancing", crowds.distancing)
+for _kind, _about, _fixed in (
+    ("general-sum", "Independent uniform rewards for each agent and Dirichlet transitions.", {}),
+    ("zero-sum", "Two agents, one uniform reward that the other loses, and Dirichlet transitions.", {"agents": 2}),
+    ("team", "One uniform reward that all agents share, and Dirichlet transitions.", {}),
+    ("potential", "A Markov potential game that is not a team; no action changes a transition.", {}),
+):
+    REGISTRY.add(f"random-{_kind}", matrix.random_game, about=_about, fixed={"kind": _kind, **_fixed})
+REGISTRY.add("congestion", crowds.congestion)
+REGISTRY.add("spectrum", crowds.spectrum)
+REGISTRY.add("minority", crowds.minority)
+REGISTRY.add("matching-pennies", matrix.matching_pennies)
+REGISTRY.add("rock-paper-scissors", matrix.rock_paper_scissors)
+REGISTRY.add("shapley", matrix.shapley)
+REGISTRY.add("chicken", matrix.chicken)
+REGISTRY.add("battle-of-the-sexes", matrix.battle_of_the_sexes)
+REGISTRY.add("prisoners-dilemma", matrix.prisoners_dilemma)
+REGISTRY.add("stag-hunt", matrix.stag_hunt)
+REGISTRY.add("climbing", matrix.climbing)
+REGISTRY.add("penalty", matrix.penalty)
 REGISTRY.add("pricing", Pricing)
 for _entry in atlas.ENTRIES.values():
     REGISTRY.add(f"atlas/{_entry.name}", _entry.make, about=_entry.about)
@@ -316,31 +300,11 @@ def _only(what: str, params: dict[str, Any], *allowed: str) -> dict[str, Any]:
 
 __all__ = [
     "REGISTRY",
-    "BattleOfTheSexes",
-    "BoxPushing",
-    "Chicken",
-    "Climbing",
-    "Congestion",
     "CountGame",
-    "Distancing",
     "FunctionGame",
-    "GoodState",
     "Market",
-    "MatchingPennies",
-    "MatrixTeam",
-    "Minority",
-    "Penalty",
     "Pricing",
     "PricingGame",
-    "PrisonersDilemma",
-    "RandomGeneralSum",
-    "RandomPotential",
-    "RandomTeam",
-    "RandomZeroSum",
-    "RockPaperScissors",
-    "Shapley",
-    "Spectrum",
-    "StagHunt",
     "Successors",
     "TabularGame",
     "count_vectors",

@@ -50,7 +50,7 @@ INDEX = {pair: 4 + k for k, pair in enumerate(PLACES)}
 START = INDEX[Robot(1, EAST), Robot(4, WEST)]
 
 
-def BoxPushing(*, horizon: int = 10, published_file: bool = False, reset: bool = True) -> TabularGame:
+def box_pushing(*, horizon: int = 10, published_file: bool = False, reset: bool = True) -> TabularGame:
     """Two robots push small boxes alone or the large one together; 100 states. [Seuken & Zilberstein 2007]
 
     Parameters
@@ -69,8 +69,8 @@ def BoxPushing(*, horizon: int = 10, published_file: bool = False, reset: bool =
 
     Examples
     --------
-    >>> from tacit.games import BoxPushing
-    >>> BoxPushing()
+    >>> import tacit
+    >>> tacit.make("box-pushing")
     TabularGame('box-pushing': 2 agents, 100 states, 4×4 actions, horizon 10, rewards in [-10.2, 99.8])
     """
     published_file = check.flag("published_file", published_file)

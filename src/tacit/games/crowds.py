@@ -21,13 +21,12 @@ import numpy as np
 
 from tacit.core import check, memory
 from tacit.core.types import FloatArray
-from tacit.games.count import CountGame
-from tacit.games.count_rules import check_size, count_vectors
+from tacit.games.count import CountGame, check_size, count_vectors
 from tacit.games.exact import Successors
 from tacit.games.tabular import TabularGame, check_axes
 
 
-def Congestion(
+def congestion(
     *,
     agents: int = 20,
     links: int = 2,
@@ -55,8 +54,8 @@ def Congestion(
 
     Examples
     --------
-    >>> from tacit.games import Congestion
-    >>> Congestion(agents=1000)
+    >>> import tacit
+    >>> tacit.make("congestion", agents=1000)
     CountGame('congestion': 1000 agents, 3 states, 2 actions each, horizon 5, rewards in [-2, -0.001])
     """
     agents = check.integer("agents", agents)
@@ -93,7 +92,7 @@ def Congestion(
     )
 
 
-def Spectrum(
+def spectrum(
     *, agents: int = 8, channels: int = 4, horizon: int = 5, occupied: float = 0.2, move: float = 0.3
 ) -> CountGame:
     """Radios choose channels, collide on them, and avoid the licensed user's. [Abramson 1970]
@@ -116,8 +115,8 @@ def Spectrum(
 
     Examples
     --------
-    >>> from tacit.games import Spectrum
-    >>> Spectrum(agents=100)
+    >>> import tacit
+    >>> tacit.make("spectrum", agents=100)
     CountGame('spectrum': 100 agents, 4 states, 4 actions each, horizon 5, rewards in [0.00351465, 1])
     """
     agents = check.integer("agents", agents)
@@ -146,7 +145,7 @@ def Spectrum(
     )
 
 
-def Minority(
+def minority(
     *, agents: int = 21, room: Sequence[float] = (0.6, 0.5, 0.4), horizon: int = 5, change: float = 0.8
 ) -> CountGame:
     """Stay at home, or go to a bar that is fun unless too many go. [Arthur 1994]
@@ -169,8 +168,8 @@ def Minority(
 
     Examples
     --------
-    >>> from tacit.games import Minority
-    >>> Minority()
+    >>> import tacit
+    >>> tacit.make("minority")
     CountGame('minority': 21 agents, 3 states, 2 actions each, horizon 5, rewards in [-1, 1])
     """
     agents = check.integer("agents", agents)
@@ -206,7 +205,7 @@ def Minority(
 _MOST_JOINT = 2**20
 
 
-def Distancing(
+def distancing(
     *,
     agents: int = 8,
     weights: Sequence[float] = (1, 2, 4, 6),
@@ -235,8 +234,8 @@ def Distancing(
 
     Examples
     --------
-    >>> from tacit.games import Distancing
-    >>> Distancing(agents=3, weights=[1, 2])
+    >>> import tacit
+    >>> tacit.make("distancing", agents=3, weights=[1, 2])
     TabularGame('distancing': 3 agents, 2 states, 2×2×2 actions, horizon 10, rewards in [-99, 6])
     """
     agents = check.integer("agents", agents)

@@ -389,12 +389,6 @@ def take_rows(lists: Successors, rows: IntArray) -> Successors:
     return Successors(first, lists.state[entries], lists.prob[entries])
 
 
-def join_rows(one: Successors, other: Successors) -> Successors:
-    """Return the rows of both, one after the other."""
-    first = np.concatenate([one.first, one.first[-1] + other.first[1:]])
-    return Successors(first, np.concatenate([one.state, other.state]), np.concatenate([one.prob, other.prob]))
-
-
 def to_dense(successors: Successors, shape: tuple[int, ...]) -> FloatArray:
     """Write the lists into an array of zeros of this shape."""
     dense = np.zeros((successors.rows, shape[-1]))

@@ -81,7 +81,7 @@ def _stack_payoffs(*payoffs: npt.ArrayLike) -> FloatArray:
     return np.stack(arrays)
 
 
-def MatrixTeam(*, horizon: int = 1) -> TabularGame:
+def matrix_team(*, horizon: int = 1) -> TabularGame:
     """The 3×3 team of the paper, with two optimal equilibria and a safe one between them. [Mao2022, tbl:1]
 
     It is the penalty game of Claus and Boutilier (1998) with penalty −10.
@@ -97,8 +97,8 @@ def MatrixTeam(*, horizon: int = 1) -> TabularGame:
 
     Examples
     --------
-    >>> from tacit.games import MatrixTeam
-    >>> MatrixTeam().reward_range
+    >>> import tacit
+    >>> tacit.make("matrix-team").reward_range
     (-10.0, 10.0)
     """
     team = [[10, 0, -10], [0, 2, 0], [-10, 0, 10]]
@@ -110,7 +110,7 @@ def MatrixTeam(*, horizon: int = 1) -> TabularGame:
     )
 
 
-def GoodState(*, horizon: int = 10, slip: float = 0.1, start: str = "s0") -> TabularGame:
+def good_state(*, horizon: int = 10, slip: float = 0.1, start: str = "s0") -> TabularGame:
     """Two states, two agents: (a0, b1) leads to the good state, everything else to the bad one.
 
     Parameters
@@ -128,8 +128,8 @@ def GoodState(*, horizon: int = 10, slip: float = 0.1, start: str = "s0") -> Tab
 
     Examples
     --------
-    >>> from tacit.games import GoodState
-    >>> GoodState()
+    >>> import tacit
+    >>> tacit.make("good-state")
     TabularGame('good-state': 2 agents, 2 states, 2×2 actions, horizon 10, rewards in [-2, 5])
     """
     slip = check.real("slip", slip, least=0, most=1)
@@ -159,7 +159,7 @@ def _two_player(name: str, row: Matrix, column: Matrix, actions: list[str], hori
     return matrix_game([row, column], horizon=horizon, name=name, action_names=[actions, actions])
 
 
-def MatchingPennies(*, horizon: int = 1) -> TabularGame:
+def matching_pennies(*, horizon: int = 1) -> TabularGame:
     """Zero-sum 2×2: one wants to match, the other to differ; value 0, both mix evenly.
 
     Parameters
@@ -174,15 +174,14 @@ def MatchingPennies(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
-    >>> from tacit.games import MatchingPennies
-    >>> tacit.evaluate(MatchingPennies(), tacit.MarkovPolicy.uniform(MatchingPennies())).gap
+    >>> tacit.evaluate(tacit.make("matching-pennies"), tacit.MarkovPolicy.uniform(tacit.make("matching-pennies"))).gap
     0.0
     """
     row = np.array([[1.0, -1.0], [-1.0, 1.0]])
     return _two_player("matching-pennies", row.tolist(), (-row).tolist(), ["heads", "tails"], horizon)
 
 
-def RockPaperScissors(*, horizon: int = 1) -> TabularGame:
+def rock_paper_scissors(*, horizon: int = 1) -> TabularGame:
     """Zero-sum 3×3 without a pure equilibrium; value 0, both mix evenly.
 
     Parameters
@@ -197,15 +196,15 @@ def RockPaperScissors(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
-    >>> from tacit.games import RockPaperScissors
-    >>> tacit.evaluate(RockPaperScissors(), tacit.MarkovPolicy.uniform(RockPaperScissors())).gap
+    >>> game = tacit.make("rock-paper-scissors")
+    >>> tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).gap
     0.0
     """
     row = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
     return _two_player("rock-paper-scissors", row.tolist(), (0 - row).tolist(), ["rock", "paper", "scissors"], horizon)
 
 
-def Shapley(*, horizon: int = 1) -> TabularGame:
+def shapley(*, horizon: int = 1) -> TabularGame:
     """Shapley's 3×3 game, on which fictitious play cycles; unique Nash equilibrium: uniform, 1/3 each.
 
     Parameters
@@ -220,8 +219,7 @@ def Shapley(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
-    >>> from tacit.games import Shapley
-    >>> round(tacit.evaluate(Shapley(), tacit.MarkovPolicy.uniform(Shapley())).gap, 9)
+    >>> round(tacit.evaluate(tacit.make("shapley"), tacit.MarkovPolicy.uniform(tacit.make("shapley"))).gap, 9)
     0.0
     """
     return _two_player(
@@ -229,7 +227,7 @@ def Shapley(*, horizon: int = 1) -> TabularGame:
     )
 
 
-def Chicken(*, horizon: int = 1) -> TabularGame:
+def chicken(*, horizon: int = 1) -> TabularGame:
     """Aumann's game of chicken: a correlated equilibrium beats every Nash equilibrium in welfare.
 
     Parameters
@@ -244,14 +242,13 @@ def Chicken(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
-    >>> from tacit.games import Chicken
-    >>> tacit.solve(Chicken(), "ce").values.round(9)
+    >>> tacit.solve(tacit.make("chicken"), "ce").values.round(9)
     array([5.25, 5.25])
     """
     return _two_player("chicken", [[6, 2], [7, 0]], [[6, 7], [2, 0]], ["yield", "dare"], horizon)
 
 
-def BattleOfTheSexes(*, horizon: int = 1) -> TabularGame:
+def battle_of_the_sexes(*, horizon: int = 1) -> TabularGame:
     """Both want to meet, each at a place of its own; two pure equilibria and a mixed one.
 
     Parameters
@@ -266,14 +263,13 @@ def BattleOfTheSexes(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
-    >>> from tacit.games import BattleOfTheSexes
-    >>> tacit.evaluate(BattleOfTheSexes(), tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])).gap
+    >>> tacit.evaluate(tacit.make("battle-of-the-sexes"), tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])).gap
     0.0
     """
     return _two_player("battle-of-the-sexes", [[2, 0], [0, 1]], [[1, 0], [0, 2]], ["opera", "fight"], horizon)
 
 
-def PrisonersDilemma(*, horizon: int = 1) -> TabularGame:
+def prisoners_dilemma(*, horizon: int = 1) -> TabularGame:
     """Defection dominates, cooperation would be better for both.
 
     Parameters
@@ -288,15 +284,14 @@ def PrisonersDilemma(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
-    >>> from tacit.games import PrisonersDilemma
-    >>> game = PrisonersDilemma()
+    >>> game = tacit.make("prisoners-dilemma")
     >>> tacit.evaluation.best_response(game, tacit.MarkovPolicy.uniform(game), 0).actions
     array([[1]])
     """
     return _two_player("prisoners-dilemma", [[3, 0], [5, 1]], [[3, 5], [0, 1]], ["cooperate", "defect"], horizon)
 
 
-def StagHunt(*, horizon: int = 1) -> TabularGame:
+def stag_hunt(*, horizon: int = 1) -> TabularGame:
     """A risky good equilibrium and a safe bad one.
 
     Parameters
@@ -311,14 +306,13 @@ def StagHunt(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
-    >>> from tacit.games import StagHunt
-    >>> round(tacit.smoothness(StagHunt()).lam, 6)
+    >>> round(tacit.smoothness(tacit.make("stag-hunt")).lam, 6)
     1.0
     """
     return _two_player("stag-hunt", [[4, 0], [3, 3]], [[4, 3], [0, 3]], ["stag", "hare"], horizon)
 
 
-def Climbing(*, horizon: int = 1) -> TabularGame:
+def climbing(*, horizon: int = 1) -> TabularGame:
     """Team 3×3 whose optimum, 11, lies beside heavy losses.
 
     Parameters
@@ -333,15 +327,14 @@ def Climbing(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
-    >>> from tacit.games import Climbing
-    >>> tacit.solve(Climbing(), "optimum").values
+    >>> tacit.solve(tacit.make("climbing"), "optimum").values
     array([11., 11.])
     """
     team: Matrix = [[11, -30, 0], [-30, 7, 6], [0, 0, 5]]
     return _two_player("climbing", team, team, ["0", "1", "2"], horizon)
 
 
-def Penalty(*, penalty: float = -100, horizon: int = 1) -> TabularGame:
+def penalty(*, penalty: float = -100, horizon: int = 1) -> TabularGame:
     """Team 3×3 with two optima, 10, and a penalty for missing each other.
 
     Parameters
@@ -357,8 +350,8 @@ def Penalty(*, penalty: float = -100, horizon: int = 1) -> TabularGame:
 
     Examples
     --------
-    >>> from tacit.games import Penalty
-    >>> Penalty(penalty=-5).reward_range
+    >>> import tacit
+    >>> tacit.make("penalty", penalty=-5).reward_range
     (-5.0, 10.0)
     """
     k = check.real("penalty", penalty, most=0)
@@ -366,12 +359,9 @@ def Penalty(*, penalty: float = -100, horizon: int = 1) -> TabularGame:
     return _two_player("penalty", team, team, ["0", "1", "2"], horizon)
 
 
-# Random games from a seed. Rewards are uniform in [0, 1]. Transitions are Dirichlet(1, …, 1) over all states, or over
-# `successors` of them drawn without replacement, which makes games of many states possible.
-
-
-def RandomGeneralSum(
+def random_game(
     *,
+    kind: str = "general-sum",
     agents: int = 2,
     states: int = 2,
     actions: int | Sequence[int] = 2,
@@ -380,14 +370,19 @@ def RandomGeneralSum(
     successors: int | None = None,
     stationary: bool = False,
 ) -> TabularGame:
-    """Independent uniform rewards for each agent and Dirichlet transitions.
+    """A game from a seed: uniform rewards in [0, 1], Dirichlet(1, …, 1) transitions, a uniform first state.
+
+    A potential game that is no team has r_i(s, a) = (φ(s, a) + u_i(s, a_-i)) / 2 and transitions that no action
+    changes: then Φ(π) = Σ_h E_{s ~ d_h} E_{a ~ π}[φ_h(s, a)] / 2 is a potential, for u_i does not depend on agent i.
 
     Parameters
     ----------
+    kind : {"general-sum", "zero-sum", "team", "potential"}
+        Whose rewards are drawn: each agent's; one that the other loses, of two agents; one that all share; φ and u_i.
     agents, states, horizon, seed : int
     actions : int or one int for each agent
     successors : int, optional
-        Next states that a state and joint action can lead to; all of them if not given.
+        Next states that a state and joint action can lead to, drawn without replacement; all if not given.
     stationary : bool
         The same rewards and transitions at every step.
 
@@ -397,175 +392,47 @@ def RandomGeneralSum(
 
     Examples
     --------
-    >>> from tacit.games import RandomGeneralSum
-    >>> RandomGeneralSum(agents=3, actions=[2, 3, 2], seed=7)
-    TabularGame('random-general-sum': 3 agents, 2 states, 2×3×2 actions, horizon 5, rewards in [0.00373424, 0.996771])
-    """
-    shape = _Shape("random-general-sum", agents, states, actions, horizon, seed, successors, stationary)
-    rewards = shape.rng.random((shape.agents, shape.steps, shape.states, *shape.actions))
-    return shape.game(rewards, shape.transitions())
-
-
-def RandomZeroSum(
-    *,
-    states: int = 2,
-    actions: int | Sequence[int] = 2,
-    horizon: int = 5,
-    seed: int = 0,
-    successors: int | None = None,
-    stationary: bool = False,
-) -> TabularGame:
-    """Two agents, one uniform reward that the other loses, and Dirichlet transitions; parameters as random-general-sum.
-
-    Parameters
-    ----------
-    states, horizon, seed : int
-    actions : int or one int for each agent
-    successors : int, optional
-    stationary : bool
-
-    Returns
-    -------
-    TabularGame
-
-    Examples
-    --------
-    >>> from tacit.games import RandomZeroSum
-    >>> game = RandomZeroSum(seed=3)
-    >>> bool((game.rewards[0] == -game.rewards[1]).all())
-    True
-    """
-    shape = _Shape("random-zero-sum", 2, states, actions, horizon, seed, successors, stationary)
-    won = shape.rng.random((1, shape.steps, shape.states, *shape.actions))
-    return shape.game(np.concatenate([won, -won]), shape.transitions())
-
-
-def RandomTeam(
-    *,
-    agents: int = 2,
-    states: int = 2,
-    actions: int | Sequence[int] = 2,
-    horizon: int = 5,
-    seed: int = 0,
-    successors: int | None = None,
-    stationary: bool = False,
-) -> TabularGame:
-    """One uniform reward that all agents share, and Dirichlet transitions; parameters as random-general-sum.
-
-    Parameters
-    ----------
-    agents, states, horizon, seed : int
-    actions : int or one int for each agent
-    successors : int, optional
-    stationary : bool
-
-    Returns
-    -------
-    TabularGame
-
-    Examples
-    --------
-    >>> from tacit.games import RandomTeam
-    >>> game = RandomTeam(seed=3)
-    >>> bool((game.rewards[0] == game.rewards[1]).all())
-    True
-    """
-    shape = _Shape("random-team", agents, states, actions, horizon, seed, successors, stationary)
-    shared = shape.rng.random((1, shape.steps, shape.states, *shape.actions))
-    return shape.game(np.repeat(shared, shape.agents, axis=0), shape.transitions())
-
-
-def RandomPotential(
-    *,
-    agents: int = 2,
-    states: int = 2,
-    actions: int | Sequence[int] = 2,
-    horizon: int = 5,
-    seed: int = 0,
-    successors: int | None = None,
-    stationary: bool = False,
-) -> TabularGame:
-    """A Markov potential game that is not a team; parameters as random-general-sum.
-
-    r_i(s, a) = (φ(s, a) + u_i(s, a_-i)) / 2 with transitions that no action changes: then
-    Φ(π) = Σ_h E_{s ~ d_h} E_{a ~ π}[φ_h(s, a)] / 2 is a potential, for u_i does not depend on agent i.
-
-    Parameters
-    ----------
-    agents, states, horizon, seed : int
-    actions : int or one int for each agent
-    successors : int, optional
-    stationary : bool
-
-    Returns
-    -------
-    TabularGame
-
-    Examples
-    --------
     >>> import tacit
-    >>> from tacit.games import RandomPotential
-    >>> tacit.potential(RandomPotential(horizon=2)).holds
+    >>> tacit.make("random-general-sum", agents=3, actions=[2, 3, 2], seed=7)
+    TabularGame('random-general-sum': 3 agents, 2 states, 2×3×2 actions, horizon 5, rewards in [0.00373424, 0.996771])
+    >>> tacit.potential(tacit.make("random-potential", horizon=2)).holds
     True
     """
-    shape = _Shape("random-potential", agents, states, actions, horizon, seed, successors, stationary)
-    grid = (shape.steps, shape.states, *shape.actions)
-    shared = shape.rng.random(grid)
-    rewards = np.empty((shape.agents, *grid))
-    for i in range(shape.agents):
-        others = list(grid)
-        others[2 + i] = 1
-        rewards[i] = (shared + shape.rng.random(others)) / 2
-    return shape.game(rewards, shape.transitions(by_action=False))
+    N, S, H = (check.integer(k, n) for k, n in (("agents", agents), ("states", states), ("horizon", horizon)))
+    check_axes(N)
+    sizes = check_actions(actions, N)
+    joint, H_or_1 = math.prod(sizes), 1 if check.flag("stationary", stationary) else H
+    width = S if successors is None else check.integer("successors", successors, least=1, most=S)
+    rng = np.random.default_rng(check.integer("seed", seed))
+    memory.require(memory.floats(H_or_1 * S * joint, N + 4 + 3 * width), f"the random-{kind} game")
+    grid = (H_or_1, S, *sizes)
+    if kind == "potential":
+        shared = rng.random(grid)
+        without = [tuple(1 if axis == 2 + i else n for axis, n in enumerate(grid)) for i in range(N)]
+        rewards = np.stack([(shared + rng.random(others)) / 2 for others in without])
+    else:
+        rewards = rng.random((N if kind == "general-sum" else 1, *grid))
+        if kind != "general-sum":
+            rewards = np.concatenate([rewards, -rewards]) if kind == "zero-sum" else np.repeat(rewards, N, axis=0)
+    transitions = _draw_transitions(rng, grid, width, by_action=kind != "potential")
+    initial = np.full(S, 1 / S)
+    return TabularGame(Owned(transitions), Owned(rewards), Owned(initial), H, name=f"random-{kind}")
 
 
-class _Shape:
-    """The checked sizes of a random game, its generator, and what all three kinds share."""
-
-    def __init__(
-        self,
-        name: str,
-        agents: int,
-        states: int,
-        actions: int | Sequence[int],
-        horizon: int,
-        seed: int,
-        successors: int | None,
-        stationary: bool,
-    ) -> None:
-        self.name = name
-        self.agents = check.integer("agents", agents)
-        check_axes(self.agents)
-        self.states = check.integer("states", states)
-        self.horizon = check.integer("horizon", horizon)
-        self.steps = 1 if check.flag("stationary", stationary) else self.horizon
-        self.actions = check_actions(actions, self.agents)
-        self.successors = self.states
-        if successors is not None:
-            self.successors = check.integer("successors", successors, least=1, most=self.states)
-        self.rng = np.random.default_rng(check.integer("seed", seed))
-        rows = self.steps * self.states * math.prod(self.actions)
-        memory.require(memory.floats(rows, self.agents + 4 + 3 * self.successors), f"the {name} game")
-
-    def transitions(self, by_action: bool = True) -> FloatArray | Successors:
-        """Draw Dirichlet rows, one for each (h, s) and, unless told otherwise, joint action."""
-        joint = math.prod(self.actions)
-        rows = self.steps * self.states * (joint if by_action else 1)
-        prob = self.rng.dirichlet(np.ones(self.successors), size=rows)
-        prob /= prob.sum(axis=1, keepdims=True)
-        if self.successors == self.states:
-            prob = prob.reshape(self.steps, self.states, -1, self.states)
-            shape = (self.steps, self.states, *self.actions, self.states)
-            return np.broadcast_to(prob, (self.steps, self.states, joint, self.states)).reshape(shape)
-        state = np.empty((rows, self.successors), dtype=np.int32)
-        for row in state:
-            row[:] = np.sort(self.rng.choice(self.states, self.successors, replace=False))
-        if not by_action:
-            prob, state = np.repeat(prob, joint, axis=0), np.repeat(state, joint, axis=0)
-        first = np.arange(len(prob) + 1, dtype=np.int64) * self.successors
-        return Successors(first, state.ravel(), prob.ravel())
-
-    def game(self, rewards: FloatArray, transitions: FloatArray | Successors) -> TabularGame:
-        """Put the game together; the first state is uniform."""
-        initial = np.full(self.states, 1 / self.states)
-        return TabularGame(Owned(transitions), Owned(rewards), Owned(initial), self.horizon, name=self.name)
+def _draw_transitions(
+    rng: np.random.Generator, grid: tuple[int, ...], width: int, *, by_action: bool
+) -> FloatArray | Successors:
+    """Draw rows over `width` next states, one for each (h, s) and, where actions matter, joint action."""
+    S, joint = grid[1], math.prod(grid[2:])
+    rows = grid[0] * S * (joint if by_action else 1)
+    prob = rng.dirichlet(np.ones(width), size=rows)
+    prob /= prob.sum(axis=1, keepdims=True)
+    if width == S:
+        prob = np.broadcast_to(prob.reshape(grid[0], S, -1, S), (grid[0], S, joint, S))
+        return prob.reshape(*grid, S)
+    state = np.empty((rows, width), dtype=np.int32)
+    for row in state:
+        row[:] = np.sort(rng.choice(S, width, replace=False))
+    if not by_action:
+        prob, state = np.repeat(prob, joint, axis=0), np.repeat(state, joint, axis=0)
+    return Successors(np.arange(len(prob) + 1, dtype=np.int64) * width, state.ravel(), prob.ravel())

@@ -15,16 +15,14 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.core import check, files, memory
+from tacit.core import check, memory
 from tacit.core.display import times
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.memory import Owned
@@ -36,9 +34,6 @@ from tacit.games.tabular import TabularGame
 
 #: Pairs of a state and a joint action, and outcomes followed: 6 to 17 s.
 LIMIT = 1_200_000
-
-#: Characters of a state's text beyond which it counts for more than one outcome. Usual texts have 50 to 500.
-TEXT = 1000
 
 
 def from_openspiel(
@@ -104,32 +99,19 @@ def from_openspiel(
         if kind.information == kind.Information.ONE_SHOT:
             return _normal_form(game, horizon or 1, limit)
         return _tabulate(game, SearchBounds(horizon, key or str, limit, time.monotonic() + seconds))
-    except MemoryError:
-        raise TacitError(f"there is not enough memory for {brief(str(game))}; make it or the horizon smaller") from None
     except TacitError:
         raise
-    except (pyspiel.SpielError, ValueError, TypeError) as error:  # the latter two for parameters that make no sense
-        raise TacitError(f"OpenSpiel cannot play {brief(str(game))}: {_reason(one_line(error, 300))}") from None
+    except (pyspiel.SpielError, MemoryError, ValueError, TypeError) as error:  # of parameters that make no sense
+        raise TacitError(f"OpenSpiel cannot play {brief(str(game))}: {one_line(error, 300)}") from None
 
 
 def _load(pyspiel: Any, text: str) -> Any:
     """Load a game; unknown names are reported here, since OpenSpiel prints all that it knows."""
-    params = pyspiel.game_parameters_from_string(text)
-    name = params.pop("name", "")
-    kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
-    if name not in kinds:
-        near = check.suggestion(name, kinds)
+    name = pyspiel.game_parameters_from_string(text).get("name", "")
+    names = pyspiel.registered_names()
+    if name not in names:
+        near = check.suggestion(name, names)
         raise TacitError(f"OpenSpiel has no game {brief(name)}{near} pyspiel.registered_names() lists them")
-    parameters = kinds[name].parameter_specification
-    for param in params:
-        if param not in parameters:
-            takes = ", ".join(sorted(parameters)) or "none"
-            raise TacitError(
-                f"{name} has no parameter {param!r}{check.suggestion(param, parameters)} it takes: {takes}"
-            )
-        if isinstance(params[param], str) and os.path.exists(params[param]):
-            with files.open_regular(Path(params[param])):  # a pipe would never end
-                pass
     return pyspiel.load_game(text)
 
 
@@ -152,16 +134,10 @@ def _refuse(pyspiel: Any, game: Any, most: int) -> None:
     }
     if sizes["actions"] < 1 or min(sizes.values()) < 0:
         # goofspiel(num_cards=-1) writes before the beginning of an array when its first state is made
-        raise TacitError(f"OpenSpiel cannot play {brief(str(game))}: {_reason('vector::')}")
+        raise TacitError(f"OpenSpiel cannot play {brief(str(game))}: one of its parameters is out of range")
     for what, size in sizes.items():
         if size > most:
             raise TacitError(f"{game} has up to {size:,} {what}; give it parameters that make it smaller")
-
-
-def _reason(message: str) -> str:
-    """Return OpenSpiel's message, or what a size means that C++ refuses."""
-    sizes = ("vector::", "basic_string::")
-    return "one of its parameters is negative or far too large" if any(size in message for size in sizes) else message
 
 
 def _normal_form(game: Any, horizon: int, limit: int) -> TabularGame:
@@ -237,7 +213,7 @@ class PositionSearch:
     depth : int
         Moves after which nothing was left to expand, at most the horizon.
     outcomes : int
-        Outcomes followed, those of an earlier search included; one with an enormous text counts for several.
+        Outcomes followed, those of an earlier search included.
     """
 
     def __init__(self, game: Any, bounds: SearchBounds, *, timed: bool, outcomes: int = 0) -> None:
@@ -289,19 +265,14 @@ class PositionSearch:
 
     def _arrive(self, state: Any, before: Position) -> Position:
         """Return the position of a state, and note it down where it is to be expanded."""
-        self._check_work(1)
+        self.outcomes += 1
+        self._check()
         if self.depth == self.horizon or state.is_terminal():
             self._ends = True
             return None
         key = self.bounds.key(state)
-        if isinstance(key, str):
-            self.outcomes += len(key) // TEXT
         position = (key, state.current_player(), self.depth if self.timed else None)
-        ways = self._ways.get(position)
-        if ways is None:
-            ways = self._ways[position] = []
-            self._check_rows(self._sizes)
-        another = False
+        ways, another = self._ways.setdefault(position, []), False
         if len(ways) < 2:
             way = hash((before, key if self.bounds.key is str else str(state)))
             another = way not in ways
@@ -317,7 +288,7 @@ class PositionSearch:
             yield 1.0, state
             return
         outcomes = state.chance_outcomes()
-        self._check_work(0, ahead=len(outcomes))
+        self._check(len(outcomes))
         for outcome, prob in outcomes:
             for rest, after in self._decisions(state.child(outcome)):
                 yield prob * rest, after
@@ -327,46 +298,25 @@ class PositionSearch:
         together, mover = state.is_simultaneous_node(), state.current_player()
         agents = range(len(self.names))
         legal = tuple(tuple(state.legal_actions(i)) if together or i == mover else () for i in agents)
-        self._check_rows(tuple(len(actions) or 1 for actions in legal))  # before an enormous number of them is named
+        self._check(math.prod(len(actions) or 1 for actions in legal))  # before an enormous number of them is named
         for i, names in enumerate(self.names):
             for action in legal[i]:
                 if action not in names:
                     names[action] = state.action_to_string(i, action)
         self._sizes = tuple(len(names) or 1 for names in self.names)
-        self._check_rows(self._sizes)
         return legal
 
-    def _check_rows(self, sizes: tuple[int, ...]) -> None:
-        """Refuse too many pairs of a state and a joint action. States that wait to be expanded count as well."""
-        if len(self._ways) * math.prod(sizes) > self.bounds.limit:
-            raise TacitError(
-                f"{self.game} has more than {self.bounds.limit:,} pairs of a state and a joint action: "
-                f"{self._extent()} with {times(sizes)} actions; {self._way_out()} or a larger limit="
-            )
-
-    def _check_work(self, more: int, *, ahead: int = 0) -> None:
-        """Count outcomes, and refuse too many of them or too long a search."""
-        self.outcomes += more
+    def _check(self, ahead: int = 0) -> None:
+        """Refuse too many outcomes, pairs of a state and a joint action, waiting states included, or seconds."""
         limit, deadline = self.bounds.limit, self.bounds.deadline
-        if self.outcomes + ahead > limit:
-            raise TacitError(
-                f"{self.game} has {self._extent()}, and more than {limit:,} outcomes to follow through "
-                f"{self.horizon:,} moves; {self._way_out()} or a larger limit="
-            )
-        if time.monotonic() > deadline:
-            raise TacitError(
-                f"{self.game} has {self._extent()}, and to follow them takes longer than seconds= allows; "
-                f"{self._way_out()} or more seconds="
-            )
-
-    def _way_out(self) -> str:
-        """Ask for a horizon; which one would do is not known before it is tried."""
-        if self.bounds.horizon is not None:
-            return f"give a smaller horizon= than {self.horizon:,}"
-        return "give horizon=, e.g. horizon=10 (what is still too large is refused)"
-
-    def _extent(self) -> str:
-        return f"{len(self._ways):,} states up to move {self.depth}"
+        rows = len(self._ways) * math.prod(self._sizes)
+        if max(self.outcomes + ahead, rows) <= limit and time.monotonic() <= deadline:
+            return
+        raise TacitError(
+            f"{self.game} has {len(self._ways):,} states up to move {self.depth}, with {times(self._sizes)} actions, "
+            f"and more outcomes or pairs of a state and a joint action than limit={limit:,} or seconds= allow; give a "
+            f"smaller horizon= than {self.horizon:,}, or a larger limit= or seconds="
+        )
 
 
 def _child(state: Any, joint: tuple[int, ...]) -> Any:

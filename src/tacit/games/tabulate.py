@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 from array import array
@@ -15,7 +16,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
-from tacit.games.exact import Successors, join_rows, take_rows
+from tacit.games.exact import Successors
 from tacit.games.protocol import check_actions, is_game
 from tacit.games.showing import Image, StatePicture
 from tacit.games.tabular import TabularGame, check_axes, check_length
@@ -48,10 +49,10 @@ def tabulate(
 
     Parameters
     ----------
-    transition : function of (state, actions), or of (state, actions, step)
+    transition : function of (state, actions)
         Pairs (probability, next state), or a dict {next state: probability}; states are anything hashable, `actions` is
-        a tuple with one action for each agent. One that takes `step` is asked anew at each step, 0, 1, ….
-    reward : function of (state, actions), or of (state, actions, step)
+        a tuple with one action for each agent. Where the step matters, it is part of the state: (step, …).
+    reward : function of (state, actions)
         N numbers, one for each agent, or one number for all. Where a reward depends on the next state too, its
         expectation over next states: values and gaps are the same.
     start : hashable, or dict {state: probability}
@@ -95,11 +96,8 @@ def tabulate(
     check_axes(len(sizes))
     limit = check.integer("limit", limit, least=1)
     for what, function in (("transition", transition), ("reward", reward)):
-        check.function(what, function, needed=True)
-    steps = steps if discount is None else _ENDLESS
-    search = StateSearch(transition, reward, sizes, steps, limit=limit)
-    if discount is not None and search.timed:
-        raise TacitError("transition and reward must not take a step: a discounted game is the same at every step")
+        _check_signature(what, check.function(what, function, needed=True))
+    search = StateSearch(transition, reward, sizes, steps if discount is None else _ENDLESS, limit=limit)
     first, initial = _first(start)
     search.run(first)
     transitions, rewards = search.tables()
@@ -149,22 +147,17 @@ def tabulate_steps(
     return tabulate(transition, reward, actions=actions, **more)
 
 
-def _takes_step(what: str, function: Callable[..., Any]) -> bool:
-    """Return whether a function takes the step after a state and actions. Raise unless it takes those."""
-    try:
+def _check_signature(what: str, function: Callable[..., Any]) -> None:
+    """Raise unless a function takes a state and actions; some compiled ones do not say what they take."""
+    with contextlib.suppress(ValueError):
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some compiled functions do not say what they take
-        return False
-    try:
-        if "step" in signature.parameters:
-            signature.bind(None, (), 0)
-            return True
-        signature.bind(None, ())
-        return False
-    except TypeError:
-        message = f"{what} is a function of {brief(str(signature))}; it must be one of (state, actions[, step])"
-        after = "; of a reward that depends on the next state, return the expectation" if what == "reward" else ""
-        raise TacitError(f"{message}{after}") from None
+        try:
+            signature.bind(None, ())
+        except TypeError:
+            after = "; of a reward that depends on the next state, return the expectation" if what == "reward" else ""
+            raise TacitError(
+                f"{what} must be a function of (state, actions); got one of {brief(str(signature))}{after}"
+            ) from None
 
 
 def _first(start: Any) -> tuple[list[Any], list[float]]:
@@ -195,41 +188,33 @@ class StateSearch:
         *,
         limit: int,
     ) -> None:
-        self._transition, self._timed_transition = transition, _takes_step("transition", transition)
-        self._reward, self._timed_reward = reward, _takes_step("reward", reward)
-        self.timed = self._timed_transition or self._timed_reward
+        self._transition, self._reward = transition, reward
         self._sizes, self._horizon, self._limit = sizes, horizon, limit
         self._joint = list(itertools.product(*map(range, sizes)))
         self.states: list[Hashable] = []
         self.edge = 0
         self._numbers: dict[Hashable, int] = {}
-        self._expanded: list[tuple[int, int]] = []  # (step, state) of each block of rows; the step is 0 if not timed
         self._first, self._state, self._prob = array("q", [0]), array("i"), array("d")
         self._paid = array("d")
 
     def run(self, first: list[Any]) -> None:
-        """Expand all states that can be reached: once, or where the step matters at each step."""
-        level = {self._number(state) for state in first}
+        """Expand all states that can be reached, in the order in which they are."""
+        for state in first:
+            self._number(state)
+        expanded = 0
         for step in range(self._horizon):
-            begin, last = len(self._state), step == self._horizon - 1
-            self.edge = len(level) if last and not self.timed else 0
-            for s in sorted(level):
-                self._check_limit(step)
-                self._expand(s, step, last=last)
-            level = set(self._state[begin:])
-            if not self.timed:  # those that were reached before have the first numbers
-                level = {s for s in level if s >= len(self._expanded)}
-            if not level:
+            level, last = range(expanded, len(self.states)), step == self._horizon - 1
+            self.edge = len(level) if last else 0
+            for s in level:
+                if len(self.states) * len(self._joint) > self._limit:
+                    raise TacitError(
+                        f"there are more than {self._limit:,} states × joint actions: {len(self.states):,} states "
+                        f"after {step} steps, {len(self._joint)} joint actions; give a larger limit= or a smaller game"
+                    )
+                self._expand(s, last=last)
+            expanded = level.stop
+            if expanded == len(self.states):
                 break
-
-    def _check_limit(self, step: int) -> None:
-        steps = self._horizon if self.timed else 1
-        if steps * len(self.states) * len(self._joint) > self._limit:
-            raise TacitError(
-                f"there are more than {self._limit:,} {'steps × ' if self.timed else ''}states × joint actions: "
-                f"{len(self.states):,} states after {step} steps and {len(self._joint)} joint actions; give a larger "
-                f"limit= or a smaller game"
-            )
 
     def _number(self, state: Any) -> int:
         try:
@@ -241,20 +226,19 @@ class StateSearch:
             self.states.append(state)
         return number
 
-    def _expand(self, s: int, step: int, *, last: bool) -> None:
+    def _expand(self, s: int, *, last: bool) -> None:
         """Write down what every joint action does in a state. Where the last step leads does not matter."""
         here = self.states[s]
-        self._expanded.append((step if self.timed else 0, s))
         for joint in self._joint:
-            probs = {s: 1.0} if last else self._next_probs(here, joint, step)
+            probs = {s: 1.0} if last else self._next_probs(here, joint)
             self._state.extend(probs)
             self._prob.extend(probs.values())
             self._first.append(len(self._state))
-            self._paid.extend(self._rewards(here, joint, step))
+            self._paid.extend(self._rewards(here, joint))
 
-    def _next_probs(self, here: Any, joint: tuple[int, ...], step: int) -> dict[int, float]:
+    def _next_probs(self, here: Any, joint: tuple[int, ...]) -> dict[int, float]:
         """Return the probabilities of the next states by their numbers."""
-        returned = self._transition(here, joint, **({"step": step} if self._timed_transition else {}))
+        returned = self._transition(here, joint)
         pairs: Iterable[Any] = ((p, s) for s, p in returned.items()) if isinstance(returned, dict) else returned
         probs: dict[int, float] = {}
         total = 0.0
@@ -276,9 +260,9 @@ class StateSearch:
             raise TacitError(f"the probabilities of transition({brief(here)}, {joint}) must sum to 1; got {total:.12g}")
         return probs
 
-    def _rewards(self, here: Any, joint: tuple[int, ...], step: int) -> Sequence[float]:
+    def _rewards(self, here: Any, joint: tuple[int, ...]) -> Sequence[float]:
         """Return a reward for each agent."""
-        returned, agents = self._reward(here, joint, **({"step": step} if self._timed_reward else {})), len(self._sizes)
+        returned, agents = self._reward(here, joint), len(self._sizes)
         try:
             paid = array("d", [returned] * agents if isinstance(returned, int | float) else returned)
         except TypeError:
@@ -289,22 +273,10 @@ class StateSearch:
         return paid
 
     def tables(self) -> tuple[Successors, FloatArray]:
-        """Return the successors and the rewards [N, H or 1, S, A_1, …, A_N].
-
-        At steps at which a state cannot be reached it leads to itself, and pays the least that is paid anywhere.
-        """
-        N, S, J = len(self._sizes), len(self.states), len(self._joint)
+        """Return the successors and the rewards [N, 1, S, A_1, …, A_N]."""
         lists = Successors(np.array(self._first), np.array(self._state, dtype=np.int32), np.array(self._prob))
-        rewards = np.array(self._paid).reshape(-1, N)
-        if self.timed:
-            rows = lists.rows + np.repeat(np.tile(np.arange(S), self._horizon), J)  # of states that are not reached
-            for block, (step, s) in enumerate(self._expanded):
-                begin = (step * S + s) * J
-                rows[begin : begin + J] = np.arange(block * J, (block + 1) * J)
-            alone = Successors(np.arange(S + 1), np.arange(S, dtype=np.int32), np.ones(S))
-            lists = take_rows(join_rows(lists, alone), rows)
-            rewards = np.concatenate([rewards, np.full((S, N), rewards.min())])[rows]
-        return lists, np.ascontiguousarray(rewards.T).reshape(N, -1, S, *self._sizes)
+        rewards = np.array(self._paid).reshape(-1, len(self._sizes))
+        return lists, np.ascontiguousarray(rewards.T).reshape(len(self._sizes), 1, len(self.states), *self._sizes)
 
 
 # Objectives, as in PRISM-games' properties: reach a goal in time, collect rewards, be paid at one step. The rules of a

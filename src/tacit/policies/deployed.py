@@ -7,10 +7,6 @@ H, S and the logarithm of the number of episodes. (With the rule "rate" there ar
 grows with the number of states that can be met on the way.) Nodes from which everybody plays the same to the end are
 kept once. Played, the policy draws m uniformly.
 
-Agents with a record each are held by no certificate, so with "rate" their indices are rounded up to the ends of stages,
-1, 2, …, H, and then each larger by 1/H: what is played is a mixture over visits up to 1/H more recent, and the size
-depends on the logarithm of the number of episodes again.
-
 Its value and gap are those of the full policy in expectation over the M runs; they differ by sampling, of the order of
 H times the span of the rewards over √M.
 
@@ -20,14 +16,13 @@ As JSON the graph is
     nodes   for each node an object from a state to a row [next node, agent 0's probabilities, agent 1's, …]
 
 A row has all but the last probability of each agent, as the shortest decimals that give the same 32-bit floats again.
-Node 0 has no rows: from there on all agents play uniformly. Where agents saw different things, each has nodes of its
-own: a run then starts from a list of nodes, one for each agent, and of a row only its agent's probabilities count.
+Node 0 has no rows: from there on all agents play uniformly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -45,11 +40,7 @@ from tacit.policies.recorded import (
     check_stored,
     check_whole,
     columns,
-    stage_lengths,
 )
-
-if TYPE_CHECKING:
-    from tacit.games.protocol import Game
 
 #: What a `.npz` holds; the first four are arrays, in the order of the parameters.
 KEYS = ("row", "following", "stored", "first", "actions", "states", "horizon")
@@ -62,7 +53,7 @@ PLAY = (
     "In each episode all agents share one number u in [0, 1): node = runs[floor(u * runs.length)]. In state s take "
     "row = nodes[node][s]; the next node is row[0], and row[1 + i] has the probabilities of agent i's actions but the "
     "last, to be drawn from with a number of the agent's own. Without a row: node = 0, and all actions are equally "
-    "likely. Where an entry of runs is a list, it has a node for each agent, which follows its own."
+    "likely."
 )
 
 
@@ -78,8 +69,8 @@ class DeployedPolicy(Policy):
         The next node.
     stored : float32 array [R, Σ_i (A_i − 1)]
         All but the last probability of each agent, agent after agent.
-    first : int array [M] or [M, N]
-        The node that each run starts from; or that each agent does, which then has nodes of its own.
+    first : int array [M]
+        The node that each run starts from.
     actions : sequence of N ints
     states, horizon : int
 
@@ -110,9 +101,7 @@ class DeployedPolicy(Policy):
         self.following = check_whole("following", following)
         self.actions = check_actions(actions)
         self.agents = len(self.actions)
-        self.first: IntArray = check_whole("first", np.ravel(first)).reshape(np.shape(first))
-        if self.first.shape[1:] not in ((), (self.agents,)):
-            raise TacitError(f"first has shape {self.first.shape}; it must be [M] or [M, {self.agents}]")
+        self.first = check_whole("first", first)
         self.states = check.integer("states", states, least=1, most=MOST)
         self.horizon = check.integer("horizon", horizon, least=1, most=MOST)
         probs = check.array("stored", stored)
@@ -135,33 +124,6 @@ class DeployedPolicy(Policy):
     def _part(self, agent: int) -> DeployedPart:
         return DeployedPart(self, agent)
 
-    def check_fits(self, game: Game) -> None:
-        """Raise unless all agents share the nodes, of the game's states, actions and horizon."""
-        if self.first.ndim == 2:
-            reason = f"{self!r} has nodes for each agent, since they saw different things"
-            raise TacitError(f"{reason}; tacit.exploit measures it by play")
-        super().check_fits(game)
-
-    def _restrict(self, agent: int) -> DeployedPolicy:
-        """Return an agent's own nodes, numbered without a gap, as a policy of one agent."""
-        node, first = self.row // self.states, self.first[:, agent]
-        reached, ahead = np.zeros(self.nodes, dtype=bool), np.unique(first)
-        while len(ahead):
-            reached[ahead] = True
-            after = np.unique(self.following[np.isin(node, ahead)])
-            ahead = after[~reached[after]]
-        reached[0] = True
-        inside, number = reached[node], np.cumsum(reached) - 1
-        return DeployedPolicy(
-            number[node[inside]] * self.states + self.row[inside] % self.states,
-            number[self.following[inside]],
-            self.stored[inside][:, columns(self.actions)[agent]],
-            number[first],
-            actions=[self.actions[agent]],
-            states=self.states,
-            horizon=self.horizon,
-        )
-
     def rows(self, k: IntArray, h: int) -> npt.NDArray[Any]:
         """Return what is stored in some rows, [len(k), Σ(A_i − 1)]; the step follows from them."""
         stored_rows: npt.NDArray[Any] = self.stored[k]
@@ -177,8 +139,6 @@ class DeployedPolicy(Policy):
         return {"kind": np.array("deployed"), **{key: getattr(self, key) for key in KEYS}}
 
     def _content(self, path: object, shown: Sequence[int]) -> tuple[str, str, dict[str, Any]]:
-        if self.first.ndim == 2 and len(shown) < self.agents:
-            return self._restrict(shown[0])._content(path, [0])
         nodes: list[dict[str, Any]] = [{} for _ in range(self.nodes)]
         agent_columns = [columns(self.actions)[i] for i in shown]
         shortest = self.stored.astype(str).astype(np.float64).tolist()
@@ -211,14 +171,7 @@ class DeployedPolicy(Policy):
                 rows.append((key, after, _probabilities(name, row[1:], actions)))
         rows.sort(key=lambda row: row[0])
         keys, following, stored = zip(*rows, strict=True) if rows else ((), (), ())
-        runs = list_of(content, "runs")
-        for m, first in enumerate(runs):
-            if isinstance(first, list) != isinstance(runs[0], list):
-                raise TacitError("runs must have a node for each run, or a list of nodes for each run")
-            for i in first if isinstance(first, list) else [first]:
-                check.integer(f"runs[{m}]", i, least=0, most=last)
-            if isinstance(first, list) and len(first) != len(actions):
-                raise TacitError(f"runs[{m}] is {brief(first)}; it must have a node for each of {len(actions)} agents")
+        runs = [check.integer(f"runs[{m}]", n, least=0, most=last) for m, n in enumerate(list_of(content, "runs"))]
         return cls(
             np.array(keys, dtype=np.int64),
             np.array(following, dtype=np.int64),
@@ -255,13 +208,12 @@ class DeployedPart(Part):
     def __init__(self, policy: DeployedPolicy, agent: int) -> None:
         super().__init__(agent, policy.actions[agent], policy.horizon)
         self.policy = policy
-        self.node = 0  # the same for all agents, unless they saw different things; 0 once play has left the record
+        self.node = 0  # the same for all agents; 0 once play has left the record
         self._columns = columns(policy.actions)[agent]
 
     def _begin(self) -> None:
         assert self._common is not None
-        first = self.policy.first[int(self._common[0] * len(self.policy.first))]
-        self.node = int(first if first.ndim == 0 else first[self.agent])
+        self.node = int(self.policy.first[int(self._common[0] * len(self.policy.first))])
 
     def _lose(self) -> None:
         self.node = 0
@@ -282,17 +234,7 @@ class DeployedPart(Part):
 
 def deploy(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
     """Draw M runs, follow each through every state, and number the nodes."""
-    if len(policy.records) > 1:
-        deployed = _deploy_each(policy, starts, seed)
-    else:
-        deployed = _deploy_shared(policy, starts, seed, np.arange(policy.episodes + 1))
-    deployed.observations = policy.observations
-    return deployed
-
-
-def _deploy_shared(policy: RecordedPolicy, starts: int, seed: int, grid: IntArray) -> DeployedPolicy:
-    """Deploy a policy with one record; `grid` has the indices that there are, ascending."""
-    met = _follow(policy, starts, streams.stream(seed, streams.ENVIRONMENT), grid)
+    met = _follow(policy, starts, streams.stream(seed, streams.ENVIRONMENT))
     node, nodes = np.zeros(1 + int(met[-1][1].max(initial=-1)), dtype=np.int64), 0  # after the last step
     row: list[IntArray] = []
     content, width = [], sum(policy.actions) - policy.agents
@@ -312,40 +254,17 @@ def _deploy_shared(policy: RecordedPolicy, starts: int, seed: int, grid: IntArra
         node, nodes = number[which.ravel()], nodes + int(nonempty.sum())
     following, stored = np.split(np.concatenate(content), [1], axis=1)
     sizes: dict[str, Any] = {"actions": policy.actions, "states": policy.states, "horizon": policy.horizon}
-    return DeployedPolicy(np.concatenate(row), following[:, 0].astype(np.int64), stored, node, **sizes)
+    deployed = DeployedPolicy(np.concatenate(row), following[:, 0].astype(np.int64), stored, node, **sizes)
+    deployed.observations = policy.observations
+    return deployed
 
 
-def _deploy_each(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
-    """Deploy a policy with a record for each agent: common draws, separate nodes."""
-    row, following, stored, first, nodes = [], [], [], [], 0
-    width = sum(policy.actions) - policy.agents
-    grid = np.arange(policy.episodes + 1)
-    if policy.rule == "rate":
-        ends = np.cumsum(stage_lengths(policy.horizon, policy.episodes))
-        grid = np.concatenate([np.arange(policy.horizon), ends[ends < policy.episodes], [policy.episodes]])
-    for record, place in zip(policy.records, columns(policy.actions), strict=True):
-        part = _deploy_shared(RecordedPolicy.of_records([record], start=policy.start), starts, seed, grid)
-        node, s = np.divmod(part.row, part.states)
-        row.append((node + nodes) * policy.states + s)
-        following.append(np.where(part.following > 0, part.following + nodes, 0))
-        stored.append(np.zeros((len(part.row), width), dtype=np.float32))
-        stored[-1][:, place] = part.stored
-        first.append(np.where(part.first > 0, part.first + nodes, 0))
-        nodes += part.nodes - 1
-    sizes: dict[str, Any] = {"actions": policy.actions, "states": policy.states, "horizon": policy.horizon}
-    rows, after, probs = (np.concatenate(pieces) for pieces in (row, following, stored))
-    return DeployedPolicy(rows, after, probs, np.stack(first, axis=1), **sizes)
-
-
-def _follow(
-    policy: RecordedPolicy, starts: int, rng: np.random.Generator, grid: IntArray
-) -> list[tuple[IntArray, IntArray]]:
+def _follow(policy: RecordedPolicy, starts: int, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
     """Follow M runs through all states: for each step, what comes after each of its nodes n in each state s.
 
     The two arrays [n, s] are the index after the step and its place among the nodes of the next step, −1 for none.
-    Nodes have the indices of `grid`, the next larger one each.
     """
-    index = grid[np.searchsorted(grid, policy.first(rng.random(starts)))]
+    index = policy.first(rng.random(starts))
     numbers = rng.random((starts, policy.horizon))
     run, met = np.arange(starts), []
     for h in range(policy.horizon):
@@ -355,8 +274,7 @@ def _follow(
         s = np.tile(np.arange(policy.states), len(run))
         after = policy.record.earlier(h, k, s, numbers[m, h])
         ongoing = after >= 0
-        onto = grid[np.searchsorted(grid, after[ongoing])]
-        pairs, place = np.unique(np.stack([m[ongoing], onto]), axis=1, return_inverse=True)
+        pairs, place = np.unique(np.stack([m[ongoing], after[ongoing]]), axis=1, return_inverse=True)
         onward = np.full(after.shape, -1)
         onward[ongoing] = place.ravel()
         met.append((after.reshape(-1, policy.states), onward.reshape(-1, policy.states)))

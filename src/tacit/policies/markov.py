@@ -170,12 +170,6 @@ class MarkovPolicy(Policy):
         """
         return MarkovPolicy([self.marginal(i) for i in range(self.agents)])
 
-    def deploy(self, starts: int, *, seed: int = 0) -> MarkovPolicy:
-        """Return the policy itself: a table is small already, and has no hidden index to sample."""
-        check.integer("starts", starts, least=1)
-        check.integer("seed", seed, least=0)
-        return self
-
     def to_random_horizon(self) -> MarkovPolicy:
         """Return a stationary policy for `TabularGame.to_random_horizon`: uniform in its last state, "over".
 
