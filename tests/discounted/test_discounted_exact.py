@@ -289,13 +289,13 @@ def bad(**given):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({}, "neither a horizon nor a discount"),
-        ({"horizon": 3, "discount": 0.9}, "horizon is 3 and discount 0.9; give one of them"),
+        ({}, "horizon or discount must be given"),
+        ({"horizon": 3, "discount": 0.9}, "not both; got 3 and 0.9"),
         ({"discount": 1}, "discount must be at least 0 and below 1"),
         ({"discount": -0.1}, "discount must be at least 0 and below 1"),
         ({"discount": float("nan")}, "discount is nan"),
         ({"discount": "0.9"}, "discount is '0.9'"),
-        ({"discount": 0.9, "rewards": np.zeros((2, 5, 4, 3, 2))}, "rewards has 5 steps"),
+        ({"discount": 0.9, "rewards": np.zeros((2, 5, 4, 3, 2))}, "rewards must have 1 steps"),
     ],
 )
 def test_wrong_lengths_are_told(given, told):

@@ -6,7 +6,7 @@ import conformance as table
 import numpy as np
 import pytest
 
-from tacit.testing.violation import own_records
+from tacit.testing.checks import own_records
 
 EPISODES = 60
 

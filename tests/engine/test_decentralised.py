@@ -12,7 +12,7 @@ import tacit
 from tacit.core import generics
 from tacit.learners.facts import FACTS, INFORMATION, information
 from tacit.learners.spec import world_of
-from tacit.testing.violation import copy, own_records, scramble
+from tacit.testing.checks import copy, own_records, scramble
 
 
 def practised(game: tacit.TabularGame, learner: str, rng: np.random.Generator) -> Any:

@@ -15,7 +15,7 @@ import tacit
 from tacit.core.streams import stream
 from tacit.engine.fused import FusedEngine
 from tacit.learners import REGISTRY
-from tacit.testing.violation import copy
+from tacit.testing.checks import copy
 
 SEED, EPISODES = 6, 300
 

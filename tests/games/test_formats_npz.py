@@ -73,7 +73,7 @@ def test_horizon_replaces_that_of_a_stationary_game(tmp_path: Path):
 
 def test_a_game_that_changes_with_the_step_keeps_its_horizon(tmp_path: Path):
     tacit.make("random-team", horizon=4).save(tmp_path / "game.npz")
-    with pytest.raises(tacit.TacitError, match="rewards has 4 steps; with horizon 3"):
+    with pytest.raises(tacit.TacitError, match="with horizon 3; got 4"):
         tacit.load(tmp_path / "game.npz", horizon=3)
 
 

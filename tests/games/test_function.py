@@ -112,7 +112,7 @@ def allocates(i, h, s, actions):
 
 def test_what_allocates_is_told():
     game = tacit.FunctionGame(start, advance, allocates, **SIZES)
-    with pytest.raises(tacit.TacitError, match=r"test_function.py:\d+: reward does not compile: it makes an array"):
+    with pytest.raises(tacit.TacitError, match=r"test_function.py:\d+: reward does not compile: it allocates memory"):
         game.kernels()
 
 

@@ -297,7 +297,7 @@ def learn_otherwise(learner, i, h, s, a, r, s_next):
 
 def test_what_only_the_compiler_shows():
     register(Greedy, learn=learn_with_an_array)
-    refused(Plain(kind=Greedy), r"test_checks_of_learners.py:\d+ allocates memory; kernels are plain loops")
+    refused(Plain(kind=Greedy), r"test_checks_of_learners.py:\d+ does not compile: it allocates memory")
     register(TwoFaced, learn=learn_otherwise)
     refused(Plain(kind=TwoFaced), "does not do the same compiled and interpreted")
 

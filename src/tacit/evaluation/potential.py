@@ -296,18 +296,6 @@ def reachable(game: TabularGame) -> Flags:
     return there
 
 
-def movers(game: TabularGame) -> list[bool]:
-    """Return for each agent whether any transition depends on its action."""
-    first, state, prob = game.successors
-    mixed = (prob.view(np.uint64) ^ (state.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(
-        0xBF58476D1CE4E5B9
-    )
-    mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
-    digests = np.add.reduceat(mixed ^ (mixed >> np.uint64(29)), first[:-1])
-    table = digests.reshape(game.transition_steps, game.states, *game.actions)
-    return [bool((table != table.take([0], axis=2 + i)).any()) for i in range(game.agents)]
-
-
 def search(game: TabularGame, probs: Sequence[FloatArray], *, among: list[Pair], tolerance: float) -> Search:
     """Search for asymmetries at one interior policy, [H, S, A_i] for each agent."""
     asymmetries, there = Search(tolerance), reachable(game)
@@ -315,9 +303,8 @@ def search(game: TabularGame, probs: Sequence[FloatArray], *, among: list[Pair],
     effects: list[Effect] = []
     for pair in among:
         effects += _at_one_place(game, probs, pair, there, asymmetries, again)
-    moving = movers(game)
     first = 1 if again is None else 0
-    effects = [effect for effect in effects if moving[effect.earlier] and effect.relative[first:].any()]
+    effects = [effect for effect in effects if effect.relative[first:].any()]
     for g in range(first, game.horizon if effects else first):
         targets = np.flatnonzero(np.any([effect.relative[g] > 0 for effect in effects], axis=0))
         block = max(1, _BLOCK // (game.states * game.joint_actions))

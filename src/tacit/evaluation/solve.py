@@ -15,7 +15,7 @@ from tacit.core.display import exact as fraction
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
-from tacit.evaluation.gaps import Evaluation, evaluate, in_words, uniform_gap
+from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
 from tacit.evaluation.stage_game import OBJECTIVES, RULES, check_rule, fits
 from tacit.evaluation.stages import NotExact, Report, StageGames
 from tacit.evaluation.values import Step, backward, policy_values, shift_rewards
@@ -35,8 +35,8 @@ METHODS = ("auto", "exact", "learn")
 #: Each agent's gap up to which a solution counts as exact, in units of the span of its returns.
 _EXACT = 1e-8
 
-#: Seconds between two lines of progress, and after which the time that the exact way takes is foreseen.
-_EVERY_SECONDS, _FORESEEN = 5.0, 0.5
+#: Seconds between two lines of progress.
+_EVERY_SECONDS = 5.0
 
 #: Sweeps where neither their number nor a time is given, and after how many the gap is looked at first.
 ROUNDS, _FIRST_LOOK = 1000, 8
@@ -243,12 +243,11 @@ class Timer:
 
     def __init__(self, seconds: float | None, progress: Callable[[str], None] | None) -> None:
         self._seconds, self._progress = seconds, progress
-        self._began = self._shown = self._phase = self._last = time.monotonic()
-        self._done = 0
+        self._began = self._shown = time.monotonic()
 
-    def up(self) -> bool:
-        """Return whether the time is used up."""
-        return self._seconds is not None and time.monotonic() - self._began >= self._seconds
+    def up(self, share: float = 1.0) -> bool:
+        """Return whether the time, or a share of it, is used up."""
+        return self._seconds is not None and time.monotonic() - self._began >= share * self._seconds
 
     def show(self, line: str) -> None:
         """Show a line."""
@@ -262,15 +261,10 @@ class Timer:
             self.show(line)
 
     def stage(self, done: int, total: int) -> None:
-        """Note how many stage games are solved exactly; raise as soon as all of them will take too long."""
+        """Note how many stage games are solved exactly; raise where they take more than half of the time."""
         self.now_and_then(f"{done:,} of {total:,} stage games are solved")
-        now = time.monotonic()
-        if done <= self._done:  # the stages of another concept
-            self._phase = self._last
-        self._done, self._last = done, now
-        forecast = self._phase - self._began + (now - self._phase) * total / done
-        if self._seconds is not None and now - self._phase > min(_FORESEEN, self._seconds) and forecast > self._seconds:
-            raise NotExact(f"{total:,} stage games take {in_words(forecast)} to solve exactly")
+        if done < total and self.up(0.5):
+            raise NotExact(f"only {done:,} of {total:,} stage games are solved exactly in half of the time")
 
 
 def is_quickly_solved(game: ExactGame) -> bool:

@@ -422,7 +422,7 @@ def smoothness(game: TabularGame, *, omega: float = 0.5) -> Smoothness:
     omega = check.real("omega", omega, least=0, most=1)
     profiles = math.prod(a ** (game.horizon * game.states) for a in game.actions)
     if profiles > LIMIT:
-        raise TacitError(f"game must have at most {LIMIT} deterministic policies; got {profiles:.3g}")
+        raise TacitError(f"game must have at most {LIMIT} deterministic policies; got about 1e{len(str(profiles)) - 1}")
     if not potential(game).holds:
         raise TacitError(f"game must be a Markov potential game; got {game!r}")
     low, high = game.reward_range

@@ -482,6 +482,8 @@ class CountRules:
     reward_of, transition_of : list of A ints, int
         The statistic that each action's reward is over, and that of transitions.
     rewards : list of A arrays [H or 1, S, X]
+    ranges : list of A pairs
+        Each action's least and largest reward.
     transitions : array [H or 1, S, S, X]
         Probabilities of the next state.
     """
@@ -526,6 +528,9 @@ class CountRules:
         table = self._table("rewards", rewards, call, (S, *chosen.shape), letters, calls=S * chosen.size)
         table = np.where(chosen, table, 0.0)
         check.finite("rewards", table, ["h", "s", "a", "load" if self.load else "counts"])
+        possible = chosen if A > 1 or not self.load else points[None] == N
+        paid = [table[:, :, a, possible[a]] for a in range(A)]
+        self.ranges = [(float(rows.min()), float(rows.max())) for rows in paid]
         if not self.load:
             scores = digits(N, A)
             totals, size = self.counts @ scores, N * int(max(scores)) + 1
@@ -587,10 +592,8 @@ class CountRules:
         """Return an array [H or 1, *shape], or a function's table, which `call` makes step by step."""
         if callable(source):
             if self._steps * calls > _CALLS:
-                raise TacitError(
-                    f"{what} would be called {self._steps * calls:,} times, for each step, state, action and count; "
-                    f"stationary=True calls it for one step, where all are the same"
-                )
+                calls_of_all = f"{what} would be called {self._steps * calls:,} times"
+                raise TacitError(f"{calls_of_all}; stationary=True calls it for one step, where all are the same")
             size = memory.floats(2, self._steps, *shape)
             memory.require(size, f"{what} of every step (stationary=True makes one step, where all are the same)")
             tables = np.stack([np.array(call(h)) for h in range(self._steps)])
@@ -604,21 +607,9 @@ class CountRules:
 
     def reward_range(self, weights: FloatArray) -> tuple[float, float]:
         """Return the least and the largest reward of any agent, whose weights are [N, A]."""
-        ends = []
-        for a, table in enumerate(self.rewards):
-            paid = table[..., self._totals_with(a)]
-            worth = weights[:, a].min(), weights[:, a].max()
-            ends += [w * r for w in worth for r in (float(paid.min()), float(paid.max()))]
-        return float(min(ends)), float(max(ends))
-
-    def _totals_with(self, action: int) -> Any:
-        """Return which totals of its reward's statistic there are where somebody chose an action."""
-        scores = np.array(list(self.numbers)[self.reward_of[action]].scores)
-        if self.actions == 1:
-            return slice(None)
-        if self.load:
-            return np.arange(self.agents) + scores[action]
-        return self.counts[self.counts[:, action] > 0] @ scores
+        sizes = zip(self.ranges, weights.min(axis=0), weights.max(axis=0), strict=True)
+        ends = [float(w) * r for ends, *pair in sizes for w in pair for r in ends]
+        return min(ends), max(ends)
 
 
 def check_size(agents: int, actions: int, states: int, *, load: bool, scores: Sequence[int] | None) -> None:
@@ -691,10 +682,8 @@ def check_counts(agents: int, actions: int) -> None:
     """
     log = math.lgamma(agents + actions) - math.lgamma(agents + 1) - math.lgamma(actions)
     if log > math.log(1e18):
-        raise TacitError(
-            f"{agents} agents and {actions} actions have about 1e+{log / math.log(10):.0f} counts, too many for any "
-            f"memory; load=True and scores, where a game has them, need no counts"
-        )
+        counts = f"{agents} agents and {actions} actions have about 1e+{log / math.log(10):.0f} counts"
+        raise TacitError(f"{counts}, too many for any memory; load=True and scores need none")
     number = number_of_counts(agents, actions)
     size = 4 * memory.floats(number, actions)
     memory.require(size, f"the {number:,} counts of {agents} agents and {actions} actions")

@@ -207,9 +207,7 @@ def check_exact(game: object, needed: str = "") -> ExactGame:
         raise TacitError(f"{needed}, and the game {getattr(game, 'name', None) or brief(game)} has none")
     if tables is None:
         hint = "; tacit.tabulate makes tables of functions over states" if hasattr(game, "kernels") else ""
-        raise TacitError(
-            f"game must be a TabularGame or a CountGame, as from tacit.make or tacit.load; got {brief(game)}{hint}"
-        )
+        raise TacitError(f"game must be a TabularGame or a CountGame, as from tacit.make; got {brief(game)}{hint}")
     return tables
 
 

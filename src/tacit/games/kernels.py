@@ -592,13 +592,10 @@ def _compiled_alone(function: Callable[..., Any], arguments: tuple[Any, ...]) ->
 
 def _place(error: errors.NumbaError, function: Callable[..., Any]) -> str:
     """Return file and line of what the compiler stumbled over, or of the function."""
+    file = function.__code__.co_filename
     places = re.findall(r'File "([^"]+)", line (\d+)', re.sub(r"\x1b\[[0-9;]*m", "", str(error)))
-    lines = [line for path, line in places if function.__code__.co_filename.endswith(path)]
-    if lines:
-        return f"{function.__code__.co_filename}:{lines[-1]}"
-    loc: Any = getattr(error, "loc", None)
-    theirs = loc is not None and loc.filename == function.__code__.co_filename
-    return f"{loc.filename}:{loc.line}" if theirs else where(function)
+    lines = [line for path, line in places if file.endswith(path)]
+    return f"{file}:{lines[-1]}" if lines else where(function)
 
 
 def in_words(message: str) -> str:
@@ -608,8 +605,8 @@ def in_words(message: str) -> str:
     "Unknown attribute 'q' of type float64"
     """
     plain = re.sub(r"\x1b\[[0-9;]*m", "", message)
-    if "NRT required" in plain:
-        return "it makes an array, a list or another object; kernels allocate nothing, so write a loop over numbers"
+    if "NRT required" in plain or "returning of array" in plain:
+        return "it allocates memory, as for an array or a list; kernels are plain loops over numbers"
     skipped = ("Failed in", "During:", "File ", "This error", "To find out", "- Resolution", "There are", "- Of which")
     lines = [line.strip() for line in plain.splitlines()]
     said = [line for line in lines if line and not line.startswith(skipped) and not set(line) <= set("^~-<> ")]

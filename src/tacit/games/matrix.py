@@ -53,9 +53,7 @@ def matrix_game(
     """
     tensor = _stack_payoffs(payoffs, *more) if more else check.array("payoffs", payoffs)
     if tensor.ndim < 2 or tensor.shape[0] != tensor.ndim - 1 or 0 in tensor.shape:
-        raise TacitError(
-            f"payoffs must be N arrays [A_1, …, A_N], or one array [N, A_1, …, A_N]; got shape {tensor.shape}"
-        )
+        raise TacitError(f"payoffs must be N arrays [A_1, …, A_N], or [N, A_1, …, A_N]; got shape {tensor.shape}")
     agents, *actions = tensor.shape
     flat = tensor.reshape(agents, -1)
     check.finite("payoffs", flat, ["i", ("joint", tuple(actions))])
@@ -74,10 +72,8 @@ def _stack_payoffs(*payoffs: npt.ArrayLike) -> FloatArray:
     arrays = [check.array(f"payoffs[{i}]", array) for i, array in enumerate(payoffs)]
     shapes = [array.shape for array in arrays]
     if len(set(shapes)) > 1 or len(shapes[0]) != len(arrays):
-        raise TacitError(
-            f"payoffs of {len(arrays)} agents must be arrays of one shape, with {len(arrays)} axes; got "
-            f"{', '.join(map(str, shapes))}"
-        )
+        wanted = f"payoffs of {len(arrays)} agents must be arrays of one shape, with {len(arrays)} axes"
+        raise TacitError(f"{wanted}; got {', '.join(map(str, shapes))}")
     return np.stack(arrays)
 
 

@@ -128,9 +128,7 @@ def check_sizes(game: Game) -> None:
     check.integer("states", game.states)
     check.integer("horizon", game.horizon)
     if not isinstance(game.actions, tuple) or len(game.actions) != agents:
-        raise TacitError(
-            f"actions must be a tuple with a number for each of {agents} agents; got {brief(game.actions)}"
-        )
+        raise TacitError(f"actions must be a tuple of {agents} numbers, one for each agent; got {brief(game.actions)}")
     for i, size in enumerate(game.actions):
         check.integer(f"actions[{i}]", size, least=1)
     check_range(check.interval("reward_range", game.reward_range), game.horizon)
@@ -184,7 +182,5 @@ def check_range(reward_range: tuple[float, float], horizon: float) -> None:
     """Refuse rewards whose sums or differences leave the range of floating-point numbers."""
     low, high = reward_range
     if horizon * max(abs(low), abs(high)) > 1e150 or 0 < high - low < 1e-150:
-        raise TacitError(
-            f"rewards lie in [{low:g}, {high:g}]; over {horizon:.15g} steps they must stay within ±1e150, and differ "
-            f"by more than 1e-150 or not at all"
-        )
+        sums = f"within ±1e150 over {horizon:.15g} steps, and differ by more than 1e-150 or not at all"
+        raise TacitError(f"rewards must stay {sums}; got [{low:g}, {high:g}]")

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, memory
-from tacit.core.display import count, times
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Owned, freeze, lock, unwrap
@@ -454,10 +453,7 @@ class TabularGame(ExactGame):
             initial = Owned(np.eye(1, self.states, first)[0])
         rho = check.array("initial", initial)
         if rho.shape != (self.states,):
-            raise TacitError(
-                f"initial has shape {rho.shape}; rewards speak of {count(self.states, 'state')}, "
-                f"so it must be ({self.states},)"
-            )
+            raise TacitError(f"initial must have shape ({self.states},), by the states of rewards; got {rho.shape}")
         check.distributions("initial", rho, ["s"], over="states")
         return rho
 
@@ -467,51 +463,38 @@ class TabularGame(ExactGame):
         if dense.ndim == len(wanted):  # the same at every step
             dense = dense[None]
         if dense.ndim != len(wanted) + 1 or dense.shape[1:] != wanted or dense.shape[0] not in (1, self.horizon):
-            steps = "1" if self.horizon == 1 else f"1 or {self.horizon}"
-            raise TacitError(
-                f"transitions has shape {shape}; rewards speak of {count(self.states, 'state')} and "
-                f"{times(self.actions)} actions, so it must be "
-                f"({steps}, {', '.join(str(k) for k in wanted)}): [H or 1, S, A_1, …, A_N, S]"
-            )
+            sizes = f"({_steps(self.horizon)}, {', '.join(map(str, wanted))}), by the states and actions of rewards"
+            raise TacitError(f"transitions must be [H or 1, S, A_1, …, A_N, S], {sizes}; got shape {shape}")
         flat = dense.reshape(len(dense), self.states, self.joint_actions, self.states)
         check.distributions("transitions", flat, ["h", "s", ("joint", self.actions), "next"], over="next states")
         return dense
 
     def _check_successors(self, lists: Successors, owned: bool) -> Successors:
-        for field, array in zip(Successors._fields, lists, strict=True):
+        kinds = (np.int64, np.int32, np.float64)
+        for field, array, kind in zip(Successors._fields, lists, kinds, strict=True):
             if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iuf":
                 raise TacitError(f"transitions.{field} must be an array of one axis; got {brief(array)}")
-        kinds = (np.int64, np.int32, np.float64)
-        for field, kind in zip(("first", "state"), kinds, strict=False):
-            array = getattr(lists, field)
             with np.errstate(invalid="ignore"):
-                odd = np.flatnonzero(array.astype(kind) != array)  # what a cast to whole numbers would change
-            if len(odd):
-                most = len(lists.state) if field == "first" else self.states - 1
-                raise TacitError(
-                    f"transitions.{field}[{odd[0]}] must be a whole number from 0 to {most}; got {array[odd[0]]}"
-                )
+                if kind is not np.float64 and (array.astype(kind) != array).any():
+                    raise TacitError(f"transitions.{field} must hold whole numbers below 2**31; got {brief(array)}")
         first, state, prob = (
             freeze(f"transitions.{field}", Owned(array) if owned else array, kind)
             for field, array, kind in zip(Successors._fields, lists, kinds, strict=True)
         )
         rows = self.states * self.joint_actions
         if lists.rows not in (rows, rows * self.horizon):
-            wanted = f"{rows}" if self.horizon == 1 else f"{rows} or {rows * self.horizon}"
-            raise TacitError(
-                f"transitions list successors for {lists.rows} rows; S·ΠA_i = {rows} rows a step, "
-                f"so there must be {wanted}"
-            )
+            wanted = f"S·ΠA_i = {rows} rows for {_steps(self.horizon)} steps"
+            raise TacitError(f"transitions must list successors of {wanted}; got {lists.rows} rows")
         if first[0] != 0 or first[-1] != len(state) or len(prob) != len(state) or np.diff(first).min() < 1:
             raise TacitError("transitions.first must begin with 0, ascend, and end with the number of successors")
         row = np.repeat(np.arange(lists.rows), np.diff(first))
         outside = (state < 0) | (state >= self.states)
         self._check_rows(row, outside, state, f"has next state {{}}; states go from 0 to {self.states - 1}")
         self._check_rows(row, ~((prob > 0) & np.isfinite(prob)), prob, "has probability {}; list positive ones only")
-        place = row * self.states + state
-        order = np.argsort(place, kind="stable")
-        twice = np.zeros(len(place), dtype=bool)
-        twice[order[1:]] = place[order[1:]] == place[order[:-1]]
+        entry = row * self.states + state
+        order = np.argsort(entry, kind="stable")
+        twice = np.zeros(len(entry), dtype=bool)
+        twice[order[1:]] = entry[order[1:]] == entry[order[:-1]]
         self._check_rows(row, twice, state, "lists next state {} twice; add its probabilities up")
         sums = np.add.reduceat(prob, first[:-1])
         wrong = np.abs(sums - 1) > check.SUM_TOLERANCE
@@ -523,15 +506,9 @@ class TabularGame(ExactGame):
         """Raise for the first wrong value, with its step, state and joint action."""
         if wrong.any():
             at = int(np.argmax(wrong))
-            h, s, *joint = self._unravel(int(row[at]))
-            place = f"[h={h}, s={s}, joint=({', '.join(str(a) for a in joint)})]"
-            raise TacitError(f"transitions{place} {message.format(values[at])}")
-
-    def _unravel(self, row: int) -> tuple[int, ...]:
-        """Return the step, the state and the joint action of a row."""
-        h, rest = divmod(row, self.states * self.joint_actions)
-        s, joint = divmod(rest, self.joint_actions)
-        return (h, s, *(int(a) for a in np.unravel_index(joint, self.actions)))
+            h, s, *joint = map(int, np.unravel_index(row[at], (self.horizon, self.states, *self.actions)))
+            where = f"[h={h}, s={s}, joint=({', '.join(map(str, joint))})]"
+            raise TacitError(f"transitions{where} {message.format(values[at])}")
 
 
 def by_agent(numbers: Sequence[int]) -> tuple[int, ...] | IntArray:
@@ -566,22 +543,14 @@ def check_axes(agents: int) -> None:
 def check_length(horizon: object, discount: object) -> tuple[int, float | None]:
     """Return the steps that policies tell apart, and the discount."""
     if horizon is None and discount is None:
-        raise TacitError(
-            "neither a horizon nor a discount is given; give one of them, e.g. horizon=10 or discount=0.95"
-        )
+        raise TacitError("horizon or discount must be given, e.g. horizon=10 or discount=0.95")
     if discount is None:
         return check.integer("horizon", horizon), None
     if horizon is not None:
-        raise TacitError(
-            f"horizon is {brief(horizon)} and discount {brief(discount)}; give one of them: a finite game sums its "
-            f"rewards up without a discount"
-        )
+        raise TacitError(f"horizon or discount must be given, not both; got {brief(horizon)} and {brief(discount)}")
     gamma = check.real("discount", discount)
     if not 0 <= gamma <= MOST_DISCOUNT:
-        raise TacitError(
-            f"discount must be at least 0 and below 1 (at most {MOST_DISCOUNT}), a game without a discount needs a "
-            f"horizon; got {brief(discount)}"
-        )
+        raise TacitError(f"discount must be at least 0 and below 1 (at most {MOST_DISCOUNT}); got {brief(discount)}")
     return 1, gamma
 
 
@@ -590,19 +559,19 @@ def _check_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int, discount: 
     if array.ndim > 2 and array.shape[0] == array.ndim - 2:  # the same at every step
         array = array[:, None]
     if array.ndim < 4 or array.shape[0] != array.ndim - 3:
-        raise TacitError(
-            f"rewards must be [N, H or 1, S, A_1, …, A_N], with as many action axes as agents; got shape {array.shape}"
-        )
+        raise TacitError(f"rewards must be [N, H or 1, S, A_1, …, A_N]; got shape {array.shape}")
     if 0 in array.shape:
-        raise TacitError(f"rewards has shape {array.shape}; agents, states and actions must be at least one each")
+        raise TacitError(f"rewards must have at least one agent, state and action each; got shape {array.shape}")
     if array.shape[1] not in (1, horizon):
-        if discount is not None:
-            raise TacitError(f"rewards has {array.shape[1]} steps; a discounted game is the same at every step: 1 step")
-        steps = "1" if horizon == 1 else f"1 or {horizon}"
-        raise TacitError(f"rewards has {array.shape[1]} steps; with horizon {horizon} it must have {steps}")
+        length = f"horizon {horizon}" if discount is None else "a discount"
+        raise TacitError(f"rewards must have {_steps(horizon)} steps with {length}; got {array.shape[1]}")
     flat = array.reshape(*array.shape[:3], -1)
     check.finite("rewards", flat, ["i", "h", "s", ("joint", array.shape[3:])])
     return array
+
+
+def _steps(horizon: int) -> str:
+    return "1" if horizon == 1 else f"1 or {horizon}"
 
 
 def _at_one_state(rows: Rows, agents: int) -> Rows:

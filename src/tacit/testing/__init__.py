@@ -11,8 +11,7 @@ is wrong. Their random numbers come from a fixed seed, so a check that passes on
 
 from __future__ import annotations
 
-from tacit.testing.checks import check_bandit, check_game, check_policy
+from tacit.testing.checks import Violation, check_bandit, check_game, check_policy
 from tacit.testing.learners import check_learner
-from tacit.testing.violation import Violation
 
 __all__ = ["Violation", "check_bandit", "check_game", "check_learner", "check_policy"]

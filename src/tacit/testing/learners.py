@@ -25,7 +25,7 @@ from tacit.learners.pg_exact import theory_step
 from tacit.learners.several import Mixed, is_interpreted
 from tacit.learners.spec import Learner, World, is_exact, world_of
 from tacit.policies import MarkovPolicy
-from tacit.testing.violation import (
+from tacit.testing.checks import (
     Violation,
     both_ways,
     check_shapes,
