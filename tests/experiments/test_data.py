@@ -191,7 +191,6 @@ def test_short_reprs(results: tacit.Results, monkeypatch: pytest.MonkeyPatch):
     assert title == "Results of 9 runs"
     assert columns.split()[:3] == ["game", "learner", "seeds"]
     assert len([row for row in rows if row.startswith("prisoners-dilemma")]) == 3
-    assert "<table" in results._repr_html_()
     assert len(repr(results.outcomes[0])) < 150
     assert len(repr(results.groups[0])) < 100
 

@@ -14,7 +14,7 @@ from tacit.kernels import Scale, World
 from tacit.learners import REGISTRY
 from tacit.learners.batches import count_steps
 from tacit.learners.spec import world_of
-from tacit.testing.violation import copy, own_records, scramble
+from tacit.testing.checks import copy, own_records, scramble
 
 GAMMA, S, A = 0.6, 3, 3
 WORLD = World(S, np.array([A]), 1, (0.0, 1.0), Scale(1, S, A, 3, 100), discount=GAMMA)
