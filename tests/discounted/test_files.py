@@ -57,10 +57,10 @@ def test_npz_with_both_a_horizon_and_a_discount_or_with_neither_is_refused(tmp_p
 
 def test_tables_that_change_with_the_step_take_no_discount(tmp_path):
     changing = tacit.make("random-general-sum", stationary=False)
-    with pytest.raises(tacit.TacitError, match="a discounted game is the same at every step"):
+    with pytest.raises(tacit.TacitError, match="steps with a discount"):
         tacit.TabularGame(changing.transitions, changing.rewards, changing.initial, discount=0.9)
     changing.save(tmp_path / "game.npz")
-    with pytest.raises(tacit.TacitError, match="a discounted game is the same at every step"):
+    with pytest.raises(tacit.TacitError, match="steps with a discount"):
         tacit.load(tmp_path / "game.npz", discount=0.9)
 
 
@@ -86,7 +86,7 @@ def test_dpomdp_keeps_its_discount_where_no_horizon_is_given(tmp_path):
     path.write_text(COIN.format(1))
     with pytest.raises(tacit.TacitError, match="its discount is 1; give the horizon"):
         tacit.load(path)
-    with pytest.raises(tacit.TacitError, match=r"horizon is 3 and discount 0\.9"):
+    with pytest.raises(tacit.TacitError, match="not both; got 3"):
         tacit.load(path, horizon=3, discount=0.9)
 
 
@@ -106,7 +106,7 @@ def test_functions_are_tabulated_to_the_last_state():
     game = tacit.tabulate(walk, lambda state, actions: float(state == 6), start=0, actions=[2], discount=0.5)
     assert (game.states, game.discount) == (7, 0.5)
     assert tacit.solve(game).values[0] == pytest.approx(0.5**6 * 2)
-    with pytest.raises(tacit.TacitError, match="must not take a step"):
+    with pytest.raises(tacit.TacitError, match="must be a function of"):
         tacit.tabulate(lambda s, a, step: {s: 1.0}, lambda s, a: 0.0, start=0, actions=[2], discount=0.5)
     with pytest.raises(tacit.TacitError, match="horizon or discount must be given"):
         tacit.tabulate(walk, lambda s, a: 0.0, start=0, actions=[2])

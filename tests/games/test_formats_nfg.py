@@ -163,7 +163,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_payoffs_beyond_a_game(tmp_path: Path):
-    with pytest.raises(tacit.TacitError, match=r"game\.nfg: rewards lie in"):
+    with pytest.raises(tacit.TacitError, match=r"game\.nfg: rewards must stay"):
         load(tmp_path, PAYOFF_FORM.replace("5.5", "1e200"))
 
 

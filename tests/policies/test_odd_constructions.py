@@ -30,6 +30,22 @@ def test_deterministic_policies(monkeypatch: pytest.MonkeyPatch):
         tacit.MarkovPolicy.deterministic([np.zeros((1, 1), int)], [10**6])
 
 
+@pytest.mark.parametrize(
+    ("probs", "agent", "correlated", "said"),
+    [
+        ("x", 0, False, "probs"),
+        ([[0.5, 0.5]], 0, False, "shape"),
+        ([[[0.5, 0.6]]], 0, False, "sum"),
+        ([[[1.0]]], -1, False, "agent"),
+        (np.full((1, 1, 2, 2), 0.25), 2, True, "agent"),
+        ([[[1.0]]], 0, "yes", "correlated"),
+    ],
+)
+def test_a_part_of_nonsense_is_refused(probs: object, agent: int, correlated: bool, said: str):
+    with pytest.raises(tacit.TacitError, match=said):
+        tacit.policies.MarkovPart(probs, agent, correlated=correlated)
+
+
 @pytest.mark.parametrize("what", ["notes", "state_names"])
 def test_names_of_games(what: str):
     with pytest.raises(tacit.TacitError, match=f"{what} is 5; it must be a list"):

@@ -212,10 +212,10 @@ def kernel_directory(root: Path) -> Path | None:
     home = root / NAME
     directory = home / package_digest(without=ABOVE)
     try:
-        for place in (home, directory):
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not _is_private(place.lstat()):
-                _log.warning("tacit: compiled code is not kept on disk: %s must be of mode 0700, and yours", place)
+        for folder in (home, directory):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not _is_private(folder.lstat()):
+                _log.warning("tacit: compiled code is not kept on disk: %s must be of mode 0700, and yours", folder)
                 return None
         os.utime(directory)
         _sweep(home)
@@ -259,22 +259,22 @@ class KernelCache:
         """Return the compiled form of a signature, or None where there is none that can be used."""
         target_context.refresh()
         key = self._key(sig, target_context.codegen())
-        place = self._place(key)
+        file = self._file(key)
         try:
             with _raise_interrupts():
-                stored, reduced = pickle.loads(place.read_bytes())
+                stored, reduced = pickle.loads(file.read_bytes())
                 return beyond.rebuild(target_context, reduced) if stored == key else None
         except FileNotFoundError:
             return None
         except Exception as error:  # whatever damaged bytes are to pickle and numba
-            _log.info("tacit: %s cannot be loaded and is compiled anew: %s", place, error)
+            _log.info("tacit: %s cannot be loaded and is compiled anew: %s", file, error)
             return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Store what was compiled, where that is possible."""
         key = self._key(sig, cres.codegen)
         try:
-            files.write(self._place(key), beyond.reduce(key, cres), mode=0o600)
+            files.write(self._file(key), beyond.reduce(key, cres), mode=0o600)
         except (TacitError, AttributeError, TypeError, RuntimeError, pickle.PicklingError) as error:
             _log.info("tacit: compiled code stays in memory: %s", error)
 
@@ -283,7 +283,7 @@ class KernelCache:
         code = hashlib.sha256(self._function.__code__.co_code).hexdigest()
         return sig, codegen.magic_tuple(), self._function.__module__, self._function.__qualname__, code
 
-    def _place(self, key: tuple[Any, ...]) -> Path:
+    def _file(self, key: tuple[Any, ...]) -> Path:
         """Return the file of a key. Two keys of the same text are distinguished when they are loaded."""
         text = repr((str(key[0]), *key[1:]))
         return self._directory / f"{self._function.__name__}-{hashlib.sha256(text.encode()).hexdigest()[:32]}{SUFFIX}"

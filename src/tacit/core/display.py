@@ -186,7 +186,7 @@ _DENOMINATOR = 1000
 
 
 def exact(value: float, digits: int | None = None) -> Fraction | float:
-    """Return the fraction that a number surely is, unless four digits show it; else the number, rounded to `digits`.
+    """Return the fraction that a number surely is, unless four digits show it. Else the number, rounded to `digits`.
 
     >>> str(exact(1 / 3)), exact(0.25), exact(0.3333), exact(0.61923319, 4)
     ('1/3', 0.25, 0.3333, 0.6192)

@@ -152,7 +152,7 @@ def exp_less(x, less):
 
 
 def log_in_two(x, doublings):
-    """Return log(x) − doublings·ln 2 as a sum of two, for normal x > 0; of arrays too."""
+    """Return log(x) − doublings·ln 2 as a sum of two, for normal x > 0. Of arrays too."""
     bits = np.float64(x).view(np.int64)
     k = (bits - _ROOT) >> 52
     m = np.int64(bits - (k << 52)).view(np.float64)

@@ -53,14 +53,14 @@ def path(value: object) -> Path:
 
 
 @contextmanager
-def name_errors(place: Path, verb: str = "write") -> Iterator[None]:
+def name_errors(file: Path, verb: str = "write") -> Iterator[None]:
     """Within the block, an error of the disk names the file that is written or read."""
     try:
         yield
     except TacitError:
         raise
     except (OSError, ValueError) as error:
-        raise TacitError(f"cannot {verb} {place}: {getattr(error, 'strerror', None) or error}") from None
+        raise TacitError(f"cannot {verb} {file}: {getattr(error, 'strerror', None) or error}") from None
 
 
 # writing ---------------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def skip_sync() -> Iterator[None]:
 
 
 @contextmanager
-def write_to(place: Path, *, mode: int = 0o666, sync: bool = True) -> Iterator[BinaryIO]:
+def write_to(file: Path, *, mode: int = 0o666, sync: bool = True) -> Iterator[BinaryIO]:
     """Open a file to write to. It takes its place when the block ends without an error.
 
     Without `sync` a failure of power may leave it empty, which a process that is killed never does.
@@ -85,10 +85,10 @@ def write_to(place: Path, *, mode: int = 0o666, sync: bool = True) -> Iterator[B
     The system takes the umask off `mode`, as it does for every new file; nothing here reads or sets the umask, which
     all threads share.
     """
-    with name_errors(place):
-        if place.exists() and not place.is_file():  # a device, a pipe or a directory
+    with name_errors(file):
+        if file.exists() and not file.is_file():  # a device, a pipe or a directory
             raise OSError("it is there, and no regular file")
-        temporary = place.with_name(f".{place.name[:40]}.{secrets.token_hex(8)}{PART}")
+        temporary = file.with_name(f".{file.name[:40]}.{secrets.token_hex(8)}{PART}")
         handle = os.open(temporary, _WRITE, mode)
         try:
             with os.fdopen(handle, "wb") as stream:
@@ -96,26 +96,26 @@ def write_to(place: Path, *, mode: int = 0o666, sync: bool = True) -> Iterator[B
                 stream.flush()
                 if sync and not getattr(_local, "skips", False):
                     os.fsync(stream.fileno())
-            _replace(temporary, place)
+            _replace(temporary, file)
         except BaseException:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
             raise
 
 
-def _replace(temporary: Path, place: Path) -> None:
+def _replace(temporary: Path, file: Path) -> None:
     """Put a file in its place."""
     for wait in _WAITS:
         with suppress(PermissionError):
-            os.replace(temporary, place)
+            os.replace(temporary, file)
             return
         time.sleep(wait)
-    os.replace(temporary, place)
+    os.replace(temporary, file)
 
 
-def write(place: Path, content: bytes, *, mode: int = 0o666, sync: bool = True) -> None:
+def write(file: Path, content: bytes, *, mode: int = 0o666, sync: bool = True) -> None:
     """Write a file atomically."""
-    with write_to(place, mode=mode, sync=sync) as stream:
+    with write_to(file, mode=mode, sync=sync) as stream:
         stream.write(content)
 
 
@@ -123,44 +123,44 @@ def write(place: Path, content: bytes, *, mode: int = 0o666, sync: bool = True) 
 
 
 @contextmanager
-def open_regular(place: Path) -> Iterator[tuple[BinaryIO, int]]:
+def open_regular(file: Path) -> Iterator[tuple[BinaryIO, int]]:
     """Open a regular file; give the stream and its size in bytes."""
-    with name_errors(place, "read"):
+    with name_errors(file, "read"):
         try:
-            _check_regular(place, os.stat(place))  # opening a device may already do something
-            stream = os.fdopen(os.open(place, _READ), "rb")
+            _check_regular(file, os.stat(file))  # opening a device may already do something
+            stream = os.fdopen(os.open(file, _READ), "rb")
         except FileNotFoundError:
-            raise TacitError(f"no file {place}") from None
+            raise TacitError(f"no file {file}") from None
     with stream:
         status = os.fstat(stream.fileno())
-        _check_regular(place, status)
+        _check_regular(file, status)
         yield stream, status.st_size
 
 
-def _check_regular(place: Path, status: os.stat_result) -> None:
+def _check_regular(file: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = "a directory" if stat.S_ISDIR(status.st_mode) else "a pipe, a socket or a device"
-        raise TacitError(f"{place} is {kind}, not a file")
+        raise TacitError(f"{file} is {kind}, not a file")
 
 
-def read(place: Path, *, limit: int | None = None, spread: int = 1) -> bytes:
+def read(file: Path, *, limit: int | None = None, spread: int = 1) -> bytes:
     """Read a file whole.
 
     Parameters
     ----------
-    place : Path
+    file : Path
     limit : int, optional
         The largest number of bytes that is read at all.
     spread : int
         Bytes of memory that each byte of the file may become.
     """
-    with open_regular(place) as (stream, size), name_errors(place, "read"):
+    with open_regular(file) as (stream, size), name_errors(file, "read"):
         if limit is not None and size > limit:
-            raise TacitError(f"{place} has {memory.human(size)}; such a file has at most {memory.human(limit)}")
-        memory.require(spread * size, f"{place}")
+            raise TacitError(f"{file} has {memory.human(size)}; such a file has at most {memory.human(limit)}")
+        memory.require(spread * size, f"{file}")
         content = stream.read(size + 1)
     if len(content) > size:
-        raise TacitError(f"{place} grows while it is read; wait until it is written")
+        raise TacitError(f"{file} grows while it is read; wait until it is written")
     return content
 
 
@@ -188,22 +188,24 @@ def _plain(array: Array) -> Array:
 
 
 def read_arrays(source: str | os.PathLike[str]) -> dict[str, Array]:
-    """Read the arrays of a `.npz`; numbers and text, never objects, and no more than memory holds."""
-    place = path(source)
+    """Read the arrays of a `.npz`. Numbers and text, never objects, and no more than memory holds."""
+    file = path(source)
     try:
-        with open_regular(place) as (stream, _), zipfile.ZipFile(stream) as archive:
+        with open_regular(file) as (stream, _), zipfile.ZipFile(stream) as archive:
             members = archive.infolist()
+            stream.seek(-22, os.SEEK_END)
+            stated = int.from_bytes(stream.read(22)[10:12], "little")  # zipfile skips members if a length is altered
             names = {info.filename for info in members}
             packed = all(info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for info in members)
-            if not packed or len(names) < len(members) or not all(name.endswith(".npy") for name in names):
-                raise TacitError(f"{place} is altered or of another kind: its members are no arrays, or one is twice")
-            memory.require(sum(info.file_size for info in members), f"{place}")
-            return {info.filename[:-4]: _member(archive, info, place) for info in members}
+            if not packed or not len(names) == len(members) == stated or not all(n.endswith(".npy") for n in names):
+                raise TacitError(f"{file} is altered or of another kind: its members must be different arrays")
+            memory.require(sum(info.file_size for info in members), f"{file}")
+            return {info.filename[:-4]: _member(archive, info, file) for info in members}
     except TacitError:
         raise
     except Exception as error:  # whatever zipfile and NumPy make of damaged bytes
         said = one_line(error, 100)
-        raise TacitError(f"{place} is not a whole .npz file: cut short, altered or of another kind ({said})") from None
+        raise TacitError(f"{file} is not a whole .npz file: cut short, altered or of another kind ({said})") from None
 
 
 def words(name: str, array: Array) -> list[str]:
@@ -231,27 +233,27 @@ def single(name: str, array: Array) -> Any:
     return array.item()
 
 
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> Array:
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: Path) -> Array:
     """Read an array whose header claims what its size in the archive holds."""
     name = brief(info.filename[:-4])
     with archive.open(info) as stream:
-        version = np.lib.format.read_magic(stream)  # type: ignore[arg-type]
+        version = np.lib.format.read_magic(stream)
         read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read_header(stream)  # type: ignore[arg-type]
+        shape, _, dtype = read_header(stream)
         if dtype.kind not in KINDS or not dtype.itemsize:
-            raise TacitError(f"{place}: array {name} holds {brief(str(dtype))}; only numbers and text are read")
+            raise TacitError(f"{file}: array {name} holds {brief(str(dtype))}; only numbers and text are read")
         entries = math.prod(shape)
         header = info.file_size - entries * dtype.itemsize
         vast = not entries and math.prod(axis for axis in shape if axis) > EMPTY  # no entries, and rows to walk over
         if not 0 < header < 65_536 or min(shape, default=0) < 0 or vast:
             raise TacitError(
-                f"{place}: array {name} claims shape {brief(shape)} of {dtype}, "
+                f"{file}: array {name} claims shape {brief(shape)} of {dtype}, "
                 f"which is not what its {info.file_size} bytes hold"
             )
         stream.seek(0)
         loaded: Array = np.lib.format.read_array(stream, allow_pickle=False)
         if stream.read(1):
-            raise TacitError(f"{place}: array {name} is followed by something else")
+            raise TacitError(f"{file}: array {name} is followed by something else")
     return loaded
 
 
@@ -261,19 +263,19 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> Arr
 _PER_BYTE = 5
 
 
-def read_utf8(place: Path) -> str:
+def read_utf8(file: Path) -> str:
     """Read a text file whole; anything else is refused by name."""
-    content = read(place, spread=_PER_BYTE)
+    content = read(file, spread=_PER_BYTE)
     if not content.strip():
-        raise TacitError(f"{place} is empty")
+        raise TacitError(f"{file} is empty")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise TacitError(f"{place}:{line}: byte {content[error.start]:#04x} is not UTF-8, so it is not text") from None
+        raise TacitError(f"{file}:{line}: byte {content[error.start]:#04x} is not UTF-8, so it is not text") from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise TacitError(f"{place}:{line}: there is a null character; it is not a text file")
+        raise TacitError(f"{file}:{line}: there is a null character; it is not a text file")
     return text
 
 

@@ -114,7 +114,7 @@ def seal(struct: Any, like: Any = None) -> Any:
 
 
 def _edition(kind: type) -> type:
-    """Return a subtype of a user's type with copies of its kernels; a type of this package as it is."""
+    """Return a subtype of a user's type with copies of its kernels. A type of this package as it is."""
     generics = [dispatch for dispatch in _generics if kind in dispatch.registry]
     if not generics or is_own(kind) or hasattr(kind, "_original"):
         return kind

@@ -92,7 +92,7 @@ _LARGE = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Owned(Generic[T]):
-    """An array, or a tuple of arrays, that its maker gives away: it may be kept without a copy."""
+    """An array, or a tuple of arrays, that its maker gives away. It may be kept without a copy."""
 
     value: T
 
@@ -116,7 +116,7 @@ def freeze(name: str, value: Any, kind: npt.DTypeLike | None = None) -> npt.NDAr
 
 
 def lock(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Make an array read-only for good: what is returned is a view, which cannot be made writable again."""
+    """Make an array read-only for good. What is returned is a view, which cannot be made writable again."""
     part: Any = array
     while isinstance(part, np.ndarray):
         part.flags.writeable = False

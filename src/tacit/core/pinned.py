@@ -102,7 +102,7 @@ def _pin(struct, pinned):
 
 
 def unpin(pinned):
-    """Return the struct that is pinned, in compiled code as well; one that is not, as it is."""
+    """Return the struct that is pinned, in compiled code as well. One that is not, as it is."""
     return pinned.struct if isinstance(pinned, Pinned) else pinned
 
 

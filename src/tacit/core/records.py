@@ -149,7 +149,7 @@ def arrays(state: Any, path: str = "") -> Iterator[tuple[str, Array]]:
 
 
 def replace(state: Any, change: Callable[[str, Array], Array], path: str = "") -> Any:
-    """Return a state with other arrays, by their paths; those of the structs within it included."""
+    """Return a state with other arrays, by their paths. Those of the structs within it included."""
     if isinstance(state, np.ndarray):
         return change(path, state)
     if not isinstance(state, tuple):

@@ -69,7 +69,7 @@ class _ModuleCopy(ModuleType):
 
 
 def _read_module(value: Any, names: set[str], modules: dict[int, ModuleType], copies: dict[int, FunctionType]) -> Any:
-    """Return of a user's module one with copies of what `names` read through it; anything else as it is."""
+    """Return of a user's module one with copies of what `names` read through it. Anything else as it is."""
     if not isinstance(value, ModuleType) or value.__name__.partition(".")[0] in _LIBRARIES:
         return value
     if id(value) not in modules:

@@ -435,7 +435,7 @@ class _Place:
 
 
 def _places(play: Behaviour, everything: bool, steady: bool) -> list[_Place]:
-    """Return the places to show; steps that follow each other with the same play in a state are one."""
+    """Return the places to show. Steps that follow each other with the same play in a state are one."""
     tables = [play.joint] if play.joint is not None else list(play.marginals)
     H, S = play.reach.shape
     places: list[_Place] = []

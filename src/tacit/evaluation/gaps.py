@@ -476,8 +476,8 @@ class DeviationTable:
 
     def _row(self, t: Any) -> list[Cell]:
         names = action_names(self.game, int(t["agent"]))
-        place: list[Cell] = [int(t["agent"]), int(t["step"]), state_name(self.game, int(t["state"]))]
-        return [*place, names[t["instead_of"]], names[t["play"]], *(float(t[k]) for k in ("prob", "gain", "share"))]
+        where: list[Cell] = [int(t["agent"]), int(t["step"]), state_name(self.game, int(t["state"]))]
+        return [*where, names[t["instead_of"]], names[t["play"]], *(float(t[k]) for k in ("prob", "gain", "share"))]
 
     def __repr__(self) -> str:
         return str(self.show())

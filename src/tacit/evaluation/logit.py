@@ -70,7 +70,7 @@ def fits(actions: tuple[int, ...]) -> bool:
 
 
 def equilibrium(payoffs: FloatArray) -> Found:
-    """Return a Nash equilibrium; the best that was found, where no path leads to one to rounding.
+    """Return a Nash equilibrium. The best that was found, where no path leads to one to rounding.
 
     >>> pennies = np.array([[[1.0, -1], [-1, 1]], [[-1, 1], [1, -1]]])
     >>> equilibrium(pennies).rows
@@ -180,7 +180,7 @@ class _Path:
         return None
 
     def _polish(self, p: FloatArray, support: BoolArray) -> tuple[float, FloatArray]:
-        """Solve for mixtures near p that make all of a support equally good; return them after their gap."""
+        """Solve for mixtures near p that make all of a support equally good. Return them after their gap."""
         (on,) = np.nonzero(support)
         on_support = self._own[:, on]  # u_i(a) − v_i = 0 and Σ p_i = 1, in p and v
         if not on_support.any(axis=1).all():
@@ -250,7 +250,7 @@ class _NormalForm:
 
 
 class _Stationary:
-    """Payoffs of playing an action once in a discounted game; players come first, then their states.
+    """Payoffs of playing an action once in a discounted game. Players come first, then their states.
 
     With G = (I − γP_π)⁻¹ and W_ij(t, b) agent i's value where j plays b in t once,
 

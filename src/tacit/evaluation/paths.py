@@ -118,8 +118,8 @@ def follow(
         states.append(s)
         actions.append(joint)
         s = int(onward[(s, *joint)])
-    place: Any = (slice(None), states, *zip(*actions, strict=True))
-    rewards = game.step_rewards(0)[place].T
+    played: Any = (slice(None), states, *zip(*actions, strict=True))
+    rewards = game.step_rewards(0)[played].T
     return Path(np.array(states), np.array(actions), rewards, met.get(s) if most is None else None)
 
 

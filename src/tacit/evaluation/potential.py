@@ -333,7 +333,7 @@ def _at_one_place(
     asymmetries: Search,
     again: FloatArray | None,
 ) -> list[Effect]:
-    """Check both agents' moves at the same (h, s); return what the moves of each do there on their own.
+    """Check both agents' moves at the same (h, s). Return what the moves of each do there on their own.
 
     In a discounted game play comes back to a state, and moves meet themselves. With G the expected visits, `again`, x
     and y moves of i in s and j in t, the cross derivative of V from all first states is

@@ -68,10 +68,10 @@ class Proof:
         return f"{Context(prec=4, rounding=ROUND_CEILING).create_decimal(self.bound).normalize():g}"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the proof as JSON, compressed where the name ends in .gz; `python verify.py FILE` checks it."""
-        place = files.path(path)
+        """Write the proof as JSON, compressed where the name ends in .gz. `python verify.py FILE` checks it."""
+        file = files.path(path)
         content = json.dumps(self.document, allow_nan=False, separators=(",", ":")).encode()
-        files.write(place, gzip.compress(content, mtime=0) if place.suffix == ".gz" else content)
+        files.write(file, gzip.compress(content, mtime=0) if file.suffix == ".gz" else content)
 
     def __repr__(self) -> str:
         return f"Proof({self.kind} gap ≤ {self.size})"
@@ -161,9 +161,9 @@ def _outcomes(game: TabularGame, steps: int) -> Iterator[list[Any]]:
     for h in range(steps):
         rewards = np.moveaxis(game.step_rewards(h), 0, -1).reshape(-1, game.agents).tolist()
         row = len(rewards) * (h if game.transition_steps > 1 else 0)
-        for place, payoffs in enumerate(rewards):
-            s, j = divmod(place, len(joint))
-            cut = slice(first[row + place], first[row + place + 1])
+        for k, payoffs in enumerate(rewards):
+            s, j = divmod(k, len(joint))
+            cut = slice(first[row + k], first[row + k + 1])
             successors = [list(pair) for pair in zip(state[cut], prob[cut], strict=True)]
             yield [h if steps > 1 else None, s, joint[j], payoffs, [] if 1 < steps == h + 1 else successors]
 

@@ -193,7 +193,7 @@ def _solve_exactly(
     objective: str = "welfare",
     report: Report = lambda done, total: None,
 ) -> Solution:
-    """Solve each stage game, backwards from the last step, as `tacit.solve` says; `report` is called after each.
+    """Solve each stage game, backwards from the last step, as `tacit.solve` says. `report` is called after each.
 
     >>> import tacit
     >>> _solve_exactly(tacit.make("chicken"), "ce").values.round(9)
@@ -261,7 +261,7 @@ class Timer:
             self.show(line)
 
     def stage(self, done: int, total: int) -> None:
-        """Note how many stage games are solved exactly; raise where they take more than half of the time."""
+        """Note how many stage games are solved exactly. Raise where they take more than half of the time."""
         self.now_and_then(f"{done:,} of {total:,} stage games are solved")
         if done < total and self.up(0.5):
             raise NotExact(f"only {done:,} of {total:,} stage games are solved exactly in half of the time")
@@ -278,7 +278,7 @@ def is_quickly_solved(game: ExactGame) -> bool:
 
 
 def welfare_range(game: ExactGame) -> tuple[float, float] | None:
-    """Return the least and the largest total that all agents can get together; None where that takes longer.
+    """Return the least and the largest total that all agents can get together. None where that takes longer.
 
     >>> import tacit
     >>> welfare_range(tacit.make("chicken"))
@@ -291,7 +291,7 @@ def welfare_range(game: ExactGame) -> tuple[float, float] | None:
 
 
 def useful_optimum(game: ExactGame) -> float | None:
-    """Return the largest total of all agents; None where it takes longer, or every policy has the same.
+    """Return the largest total of all agents. None where it takes longer, or every policy has the same.
 
     >>> import tacit
     >>> useful_optimum(tacit.make("chicken")), useful_optimum(tacit.make("matching-pennies"))

@@ -170,7 +170,7 @@ class StageGames:
         *,
         needed: bool,
     ) -> Solved | None:
-        """Return an equilibrium of a stronger concept; None where there is none, or none cheap and it is not needed."""
+        """Return an equilibrium of a stronger concept. None where there is none, or none cheap and it is not needed."""
         game = self.game
         if stronger == "nash":
             wanted = objective == "welfare" if needed else self._nash_is_cheap()
@@ -277,7 +277,7 @@ class StageGames:
         return best
 
     def _follow_path(self, concept: str) -> Solved:
-        """Return the Nash equilibrium of a discounted game at the end of the logit path; it is a cce and a ce too."""
+        """Return the Nash equilibrium of a discounted game at the end of the logit path. It is a cce and a ce too."""
         game = self.game
         if not logit.fits_stationary(game):
             raise NotExact("the game is too large for the logit path")

@@ -310,13 +310,13 @@ def mismatch(game: TabularGame, *, exploration: float = 0.0) -> Mismatch:
 
 
 def _ratio(most: FloatArray, least: FloatArray) -> FloatArray:
-    """Return most/least, infinite where only the least is 0; places that nobody reaches count as 1."""
+    """Return most/least, infinite where only the least is 0. Places that nobody reaches count as 1."""
     ratio: FloatArray = np.divide(most, least, out=np.where(most > 0, np.inf, 1.0), where=least > 0)
     return ratio
 
 
 def _reach(game: TabularGame, best: Callable[..., Any], explore: float) -> FloatArray:
-    """Return the best probability of being in s at step h, [H, S]; `best` is np.max or np.min."""
+    """Return the best probability of being in s at step h, [H, S]. `best` is np.max or np.min."""
     H, S = game.horizon, game.states
     memory.require(memory.floats(2, S, S, game.joint_actions), "the table of all states to be reached")
     reach = np.zeros((H, S))
@@ -448,7 +448,7 @@ def _plans(game: TabularGame, actions: int) -> IntArray:
 
 
 def _values(game: TabularGame, plans: list[IntArray]) -> FloatArray:
-    """Return V_{1,i}(s) of all joint deterministic policies, [N, S, n_1, …, n_N]; rewards are shifted to begin at 0."""
+    """Return V_{1,i}(s) of all joint deterministic policies, [N, S, n_1, …, n_N]. Rewards are shifted to begin at 0."""
     sizes = [len(plan) for plan in plans]
     which = np.indices(sizes).reshape(len(sizes), -1)  # of each joint policy, the plan of each agent
     rows = [np.eye(a)[plan[k]] for plan, k, a in zip(plans, which, game.actions, strict=True)]  # [n, H, S, A_i]

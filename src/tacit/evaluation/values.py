@@ -53,7 +53,7 @@ class Step(NamedTuple):
 
 
 def prepare(game: ExactGame, policy: MarkovPolicy) -> tuple[ExactGame, Play]:
-    """Check that a Markov policy fits a game; return the game that evaluates it, and the rows of each step."""
+    """Check that a Markov policy fits a game. Return the game that evaluates it, and the rows of each step."""
     check_policy(policy)
     policy.check_fits(game)
     return (game, policy.at) if policy.product else (game.tabular(), lambda h: policy.at(h)[0])
@@ -135,7 +135,7 @@ def deviate(rows: Rows, gains: FloatArray, kind: str) -> FloatArray:
 
 
 def choose(rows: Rows, gains: FloatArray, kind: str) -> IntArray:
-    """Return the actions [..., N, S] of the best deviations; [N, S, A] by recommendation for ce and a joint draw."""
+    """Return the actions [..., N, S] of the best deviations. [N, S, A] by recommendation for ce and a joint draw."""
     ignores = is_joint(rows) and kind != "ce"
     chosen: IntArray = (gains.sum(axis=-2) if ignores else gains).argmax(axis=-1)
     return chosen
@@ -166,7 +166,7 @@ _ERROR, _ROUNDS = 1e-12, 100
 
 
 def settle(game: ExactGame, rows: Rows, kind: str | None) -> FloatArray:
-    """Return the values [..., N, S] of `rows` for ever; with a deviation [2, ..., N, S].
+    """Return the values [..., N, S] of `rows` for ever. With a deviation [2, ..., N, S].
 
     >>> import tacit
     >>> game = tacit.TabularGame([[[1.0], [1.0]]], [[[3.0, 4.0]]], 0, discount=0.75)
@@ -207,7 +207,7 @@ def _eliminates(game: ExactGame) -> bool:
 
 
 def _improve(game: ExactGame, rows: Rows, V: FloatArray, kind: str) -> FloatArray:
-    """Return the values of the best deviation by policy iteration; V itself where only iteration will do."""
+    """Return the values of the best deviation by policy iteration. V itself where only iteration will do."""
     if not _eliminates(game):
         return V
     best, before = V, np.zeros(0, dtype=np.int64)

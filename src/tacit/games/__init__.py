@@ -131,14 +131,14 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None, discount: 
     >>> tacit.load(path, horizon=3)
     TabularGame('chicken': 2 agents, 1 state, 2×2 actions, horizon 3, rewards in [0, 7])
     """
-    place = files.path(path)
-    read, _ = _format(place)
+    file = files.path(path)
+    read, _ = _format(file)
     if discount is None:
-        return read(place, horizon=horizon)
+        return read(file, horizon=horizon)
     check_length(horizon, discount)
     if read is load_npz:
-        return read(place, discount=discount)
-    return read(place, horizon=1).with_discount(discount)
+        return read(file, discount=discount)
+    return read(file, horizon=1).with_discount(discount)
 
 
 def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
@@ -163,22 +163,22 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
     >>> tacit.load(path).name
     'chicken'
     """
-    place = files.path(path)
+    file = files.path(path)
     check_game(game)
-    _, write = _format(place)
-    write(game, place)
+    _, write = _format(file)
+    write(game, file)
 
 
-def _format(place: Path) -> tuple[Callable[..., TabularGame], Callable[..., None]]:
+def _format(file: Path) -> tuple[Callable[..., TabularGame], Callable[..., None]]:
     """Return what reads and writes files of this ending."""
-    if place.suffix not in FORMATS:
-        ending = f"the ending {place.suffix!r}" if place.suffix else "no ending"
-        raise TacitError(f"{place} has {ending}; a game file ends in {' or '.join(FORMATS)}")
-    return FORMATS[place.suffix]
+    if file.suffix not in FORMATS:
+        ending = f"the ending {file.suffix!r}" if file.suffix else "no ending"
+        raise TacitError(f"{file} has {ending}; a game file ends in {' or '.join(FORMATS)}")
+    return FORMATS[file.suffix]
 
 
 def is_file(name: str) -> bool:
-    """Return whether a GAME of the command line means a file: it has an ending, and no library before a colon.
+    """Return whether a GAME of the command line means a file. It has an ending, and no library before a colon.
 
     Parameters
     ----------

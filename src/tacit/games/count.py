@@ -160,7 +160,7 @@ class CountGame(ExactGame):
         return self._transitions[h if len(self._transitions) > 1 else 0, s, :, total]
 
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
-        """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
+        """Draw the next state from a uniform number u in [0, 1). Return it and the rewards [N]."""
         h, s, actions = self.check_place(h, s, actions)
         check.uniform(u)
         chosen = np.asarray(actions, dtype=np.int64)

@@ -68,7 +68,7 @@ class Lines:
 
 
 def split_fields(line: str) -> list[list[str]]:
-    """Split a line at its colons into lists of words; names may be in quotes, which are taken off.
+    """Split a line at its colons into lists of words. Names may be in quotes, which are taken off.
 
     >>> split_fields('T: listen "open left" : 0 :')
     [['T'], ['listen', 'open left'], ['0'], []]
@@ -533,29 +533,29 @@ def load_dpomdp(path: str | os.PathLike[str], *, horizon: int | None) -> Tabular
     >>> load_dpomdp(path, horizon=3)
     TabularGame('coin': 1 agent, 2 states, 2 actions, horizon 3, rewards in [0, 1])
     """
-    place = files.path(path)
-    lines = Lines(place)
+    file = files.path(path)
+    lines = Lines(file)
     if horizon is not None:
         horizon = check.integer("horizon", horizon)
-    with locate_errors(place, lines):
+    with locate_errors(file, lines):
         head = _read_preamble(lines)
     if horizon is None and head.discount == 1:
         raise TacitError(
-            f"{place} does not say how many steps an episode has, and its discount is 1; give the horizon, e.g. "
+            f"{file} does not say how many steps an episode has, and its discount is 1; give the horizon, e.g. "
             f"horizon=10"
         )
-    with locate_errors(place, lines):
+    with locate_errors(file, lines):
         transitions, rewards = _read_body(head, lines)
     actions = head.actions.parts
     team = (-rewards if head.cost else rewards).reshape(1, 1, head.states.count, *head.actions.sizes)
-    with locate_errors(place):
+    with locate_errors(file):
         return TabularGame(
             Owned(transitions.successors()),
             Owned(np.repeat(team, len(actions), axis=0)),
             head.initial,
             horizon,
             discount=head.discount if horizon is None else None,
-            name=place.stem,
+            name=file.stem,
             state_names=head.states.parts[0].names,
             action_names=[labels.names or tuple(map(str, range(labels.count))) for labels in actions]
             if any(labels.names for labels in actions)

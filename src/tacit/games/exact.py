@@ -94,7 +94,7 @@ class ExactGame(NamedGame, Sealed, ABC):
 
     @abstractmethod
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
-        """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
+        """Draw the next state from a uniform number u in [0, 1). Return it and the rewards [N]."""
 
     @abstractmethod
     def shift_rewards(self) -> tuple[ExactGame, FloatArray] | None:
@@ -137,7 +137,7 @@ class ExactGame(NamedGame, Sealed, ABC):
 
     @abstractmethod
     def numbers(self, *, same: bool = False) -> int:
-        """Return how many numbers it takes to answer for one row at one state; fewer where the `same` V follows all."""
+        """Return how many numbers it takes to answer for one row at one state. Fewer where the `same` V follows all."""
 
     @abstractmethod
     def seconds_to_answer(self, rows: int) -> float:

@@ -32,13 +32,13 @@ class LineError(TacitError):
 
 
 @contextmanager
-def locate_errors(place: Path, reader: Any = None) -> Iterator[None]:
+def locate_errors(file: Path, reader: Any = None) -> Iterator[None]:
     """Put the file before an error that is raised within, and the line if error or reader has one."""
     try:
         yield
     except TacitError as error:
         line = getattr(error, "line", None) or (reader and max(reader.line, 1))
-        raise TacitError(f"{place}:{line}: {error}" if line else f"{place}: {error}") from None
+        raise TacitError(f"{file}:{line}: {error}" if line else f"{file}: {error}") from None
 
 
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -169,8 +169,8 @@ class Tokens:
         The length of the file.
     """
 
-    def __init__(self, place: Path) -> None:
-        self._text = files.read_utf8(place)
+    def __init__(self, file: Path) -> None:
+        self._text = files.read_utf8(file)
         self._matches = _TOKEN.finditer(self._text)
         self.characters = len(self._text)
         self.advance()
@@ -235,11 +235,11 @@ def load_nfg(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tab
     >>> load_nfg(path)
     TabularGame('Matching pennies': 2 agents, 1 state, 2×2 actions, horizon 1, rewards in [-1, 1])
     """
-    place = files.path(path)
+    file = files.path(path)
     if horizon is not None:
         horizon = check.integer("horizon", horizon)
-    tokens = Tokens(place)
-    with locate_errors(place, tokens):
+    tokens = Tokens(file)
+    with locate_errors(file, tokens):
         tokens.take("NFG")
         tokens.take("1")
         tokens.take("R", "D")
@@ -250,7 +250,7 @@ def load_nfg(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tab
         read_table = _outcome_form if tokens.current == "{" else _payoff_form
         table = read_table(tokens, actions)
         tokens.take("")
-    with locate_errors(place):
+    with locate_errors(file):
         payoffs = table.reshape(*reversed(actions), len(actions)).T  # [N, A_1, …, A_N]
         return matrix_game(payoffs, horizon=1 if horizon is None else horizon, name=title, action_names=names)
 
@@ -299,7 +299,7 @@ def _payoff_form(tokens: Tokens, actions: list[int]) -> FloatArray:
 
 
 def _outcome_form(tokens: Tokens, actions: list[int]) -> FloatArray:
-    """Read payoffs of outcomes and then an outcome for each profile, where 0 pays nothing; as [profiles, N]."""
+    """Read payoffs of outcomes and then an outcome for each profile, where 0 pays nothing. As [profiles, N]."""
     players = len(actions)
     tokens.take("{")
     payoffs = array("d", [0.0] * players)

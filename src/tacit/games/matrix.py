@@ -245,7 +245,7 @@ def chicken(*, horizon: int = 1) -> TabularGame:
 
 
 def battle_of_the_sexes(*, horizon: int = 1) -> TabularGame:
-    """Both want to meet, each at a place of its own; two pure equilibria and a mixed one.
+    """Both want to meet, each at a place of its own. Two pure equilibria and a mixed one.
 
     Parameters
     ----------

@@ -113,7 +113,7 @@ def count_steps(game: Game) -> int:
 
 
 def is_game(value: object) -> TypeGuard[Game]:
-    """Return whether something means to be a game: it has kernels, and is not a class."""
+    """Return whether something means to be a game. It has kernels, and is not a class."""
     return hasattr(value, "kernels") and not isinstance(value, type)
 
 

@@ -258,7 +258,7 @@ class TabularGame(ExactGame):
         return TabularGame(Owned(moves), Owned(rewards), Owned(self.initial), **length), least
 
     def to_random_horizon(self) -> TabularGame:
-        """Return the finite game in which a discounted one is played: it ends with 1 − γ at each step.
+        """Return the finite game in which a discounted one is played. It ends with 1 − γ at each step.
 
         Then all agents are in a further state, the last one, "over", which pays nothing. The horizon is such that play
         goes on after it with probability 1/1000 at most; what is cut off is at most that share of returns.
@@ -349,7 +349,7 @@ class TabularGame(ExactGame):
         return self.rewards[:, h if self.rewards.shape[1] > 1 else 0]
 
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
-        """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
+        """Draw the next state from a uniform number u in [0, 1). Return it and the rewards [N]."""
         h, s, actions = self.check_place(h, s, actions)
         check.uniform(u)
         row = self.states * (h if self.transition_steps > 1 else 0) + s

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import itertools
 from array import array
@@ -148,16 +147,17 @@ def tabulate_steps(
 
 
 def _check_signature(what: str, function: Callable[..., Any]) -> None:
-    """Raise unless a function takes a state and actions; some compiled ones do not say what they take."""
-    with contextlib.suppress(ValueError):
+    """Raise unless a function takes a state and actions. Some compiled ones do not say what they take."""
+    try:
         signature = inspect.signature(function)
-        try:
-            signature.bind(None, ())
-        except TypeError:
-            after = "; of a reward that depends on the next state, return the expectation" if what == "reward" else ""
-            raise TacitError(
-                f"{what} must be a function of (state, actions); got one of {brief(str(signature))}{after}"
-            ) from None
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(None, ())
+    except TypeError:
+        after = "; of a reward that depends on the next state, return the expectation" if what == "reward" else ""
+        wanted = f"{what} must be a function of (state, actions)"
+        raise TacitError(f"{wanted}; got one of {brief(str(signature))}{after}") from None
 
 
 def _first(start: Any) -> tuple[list[Any], list[float]]:

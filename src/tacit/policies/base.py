@@ -53,14 +53,14 @@ def is_json(path: str | os.PathLike[str]) -> bool:
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the document of a policy, or of one agent's part, and check its header."""
-    place = files.path(path)
+    file = files.path(path)
     content: dict[str, Any] = parse_json(
-        files.read_utf8(place), f"{place}", "a whole JSON file: cut short, altered or of another kind"
+        files.read_utf8(file), f"{file}", "a whole JSON file: cut short, altered or of another kind"
     )
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise TacitError(f"{place} is not a policy: it must be a JSON object whose format is {FORMAT!r}")
+        raise TacitError(f"{file} is not a policy: it must be a JSON object whose format is {FORMAT!r}")
     if content.get("version") != VERSION:
-        raise TacitError(f"{place} has version {brief(content.get('version'))}; this tacit reads version {VERSION}")
+        raise TacitError(f"{file} has version {brief(content.get('version'))}; this tacit reads version {VERSION}")
     return {"kind": None, **content}
 
 
@@ -97,7 +97,7 @@ _BITS = 1024
 
 
 def plain(value: Any) -> Any:
-    """Return an observation as JSON has it: tuples and arrays are lists; raise TacitError where JSON has nothing.
+    """Return an observation as JSON has it: tuples and arrays are lists. Raise TacitError where JSON has nothing.
 
     >>> plain((np.int64(1), ("low", None), np.array([0.5, 2.0])))
     [1, ['low', None], [0.5, 2.0]]
@@ -138,7 +138,7 @@ def observations_of(policy: Any, agents: Sequence[int]) -> dict[str, Any]:
 
 
 def as_list(observer: Any, states: int) -> list[Any] | None:
-    """Return what one agent observed, from a list or from who numbers it; None where JSON cannot hold it."""
+    """Return what one agent observed, from a list or from who numbers it. None where JSON cannot hold it."""
     listed: list[Any] | None = observer.to_list() if hasattr(observer, "to_list") else observer
     return None if listed is None else listed[:states]
 
@@ -349,7 +349,7 @@ class Policy(Sealed, ABC):
     def _part(self, agent: int) -> Part: ...
 
     def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
-        """Write the policy as `.json` or `.npz`, by the ending; with `agent`, that agent's part alone as `.json`.
+        """Write the policy as `.json` or `.npz`, by the ending. With `agent`, that agent's part alone as `.json`.
 
         A recorded policy is written as `.npz` only. Policies learned in an environment say what each agent observed.
         """
@@ -476,7 +476,7 @@ def _reader(path: object, content: Mapping[str, Any]) -> Any:
 
 
 def check_game(game: object) -> None:
-    """Raise unless something means to be a game; what games are is imported when it is asked for."""
+    """Raise unless something means to be a game. What games are is imported when it is asked for."""
     from tacit.games.exact import check_exact
     from tacit.games.protocol import is_game
 
@@ -577,7 +577,7 @@ class Part:
         return None if self._observed is None else as_list(self._observed, self._states)
 
     def number(self, observation: Any) -> int | None:
-        """Return the number of the state in which the agent observes this; None if it never did in learning.
+        """Return the number of the state in which the agent observes this. None if it never did in learning.
 
         Parameters
         ----------
@@ -611,7 +611,7 @@ class Part:
         return s
 
     def find(self, observation: Any) -> int | None:
-        """Return the number of the state that an environment shows; None, counted and said, if it is unknown."""
+        """Return the number of the state that an environment shows. None, counted and said, if it is unknown."""
         if self._observed is None:
             return cast(int, observation)  # a game's own state
         if self._encode == FUNCTION or getattr(self._observed, "lost", False):
@@ -634,7 +634,7 @@ class Part:
             warnings.warn(f"{text}; it draws uniformly there, and part.unknown counts on", stacklevel=4)
 
     def begin(self, seed: int) -> None:
-        """Begin an episode with the common seed; the agent's own draws come from it too, by the agent's number."""
+        """Begin an episode with the common seed. The agent's own draws come from it too, by the agent's number."""
         seed = check.integer("seed", seed)
         steps = self.horizon or 0
         common = streams.stream(seed, streams.ENVIRONMENT)
@@ -649,7 +649,7 @@ class Part:
         """Set what an episode begins with."""
 
     def act(self, h: int, s: Any = None, *, observation: Any = _NOTHING) -> int:
-        """Return the action at step h in state s, or on an observation; drawn uniformly where both are unknown."""
+        """Return the action at step h in state s, or on an observation. Drawn uniformly where both are unknown."""
         if observation is not _NOTHING:
             s = observation if self.sees else self.find(observation)
         return self._act(h, s)
@@ -658,7 +658,7 @@ class Part:
         raise NotImplementedError
 
     def best(self, h: int, observation: Any) -> int:
-        """Return the most likely action at step h on an observation; where that is unknown, a random one."""
+        """Return the most likely action at step h on an observation. Where that is unknown, a random one."""
         if self.table is None:
             raise TacitError("deterministic must be False for a policy that is no product of tables; got True")
         s = self.find(observation)
@@ -666,7 +666,7 @@ class Part:
         return int(u * self._size) if s is None else int(self.table[h % len(self.table), s].argmax())
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
-        """Return the action at step h where only some are `allowed`; by itself a part knows of no masks."""
+        """Return the action at step h where only some are `allowed`. By itself a part knows of no masks."""
         return self.act(h, s)
 
     def stray(self, h: int) -> int:

@@ -125,15 +125,15 @@ class DeployedPolicy(Policy):
         return DeployedPart(self, agent)
 
     def rows(self, k: IntArray, h: int) -> npt.NDArray[Any]:
-        """Return what is stored in some rows, [len(k), Σ(A_i − 1)]; the step follows from them."""
+        """Return what is stored in some rows, [len(k), Σ(A_i − 1)]. The step follows from them."""
         stored_rows: npt.NDArray[Any] = self.stored[k]
         return stored_rows
 
     def find(self, node: int, s: int) -> int:
         """Return the index of the row of a node and a state; −1 for none."""
         key = node * self.states + s
-        place = int(self.row.searchsorted(key))
-        return place if place < len(self.row) and self.row[place] == key else -1
+        at = int(self.row.searchsorted(key))
+        return at if at < len(self.row) and self.row[at] == key else -1
 
     def _arrays(self) -> dict[str, Any]:
         return {"kind": np.array("deployed"), **{key: getattr(self, key) for key in KEYS}}
@@ -224,12 +224,12 @@ class DeployedPart(Part):
         policy = self.policy
         state = check.integer("s", s, least=0, most=policy.states - 1)
         u = self._step(h)
-        place = policy.find(self.node, state)
-        if place < 0:
+        at = policy.find(self.node, state)
+        if at < 0:
             self.node = 0
             return int(u * self._size)
-        self.node = int(policy.following[place])
-        return draw(policy.stored[place, self._columns].tolist(), u)
+        self.node = int(policy.following[at])
+        return draw(policy.stored[at, self._columns].tolist(), u)
 
 
 def deploy(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
@@ -274,9 +274,9 @@ def _follow(policy: RecordedPolicy, starts: int, rng: np.random.Generator) -> li
         s = np.tile(np.arange(policy.states), len(run))
         after = policy.record.earlier(h, k, s, numbers[m, h])
         ongoing = after >= 0
-        pairs, place = np.unique(np.stack([m[ongoing], after[ongoing]]), axis=1, return_inverse=True)
+        pairs, at = np.unique(np.stack([m[ongoing], after[ongoing]]), axis=1, return_inverse=True)
         onward = np.full(after.shape, -1)
-        onward[ongoing] = place.ravel()
+        onward[ongoing] = at.ravel()
         met.append((after.reshape(-1, policy.states), onward.reshape(-1, policy.states)))
         run, index = pairs
     return met

@@ -191,7 +191,7 @@ class MarkovPolicy(Policy):
         return table
 
     def _part(self, agent: int) -> MarkovPart:
-        return MarkovPart(self.probs[agent if self.product else 0], agent, correlated=not self.product)
+        return MarkovPart(Owned(self.probs[agent if self.product else 0]), agent, correlated=not self.product)
 
     def _arrays(self) -> dict[str, Any]:
         """Return the arrays `probs_0`, `probs_1`, … (product) or `probs` (correlated)."""
@@ -271,15 +271,17 @@ class MarkovPart(Part):
     1
     """
 
-    def __init__(self, probs: npt.NDArray[np.float64], agent: int, *, correlated: bool = False) -> None:
-        steps, self.states = probs.shape[:2]
-        sizes = probs.shape[2:]
+    def __init__(self, probs: npt.ArrayLike | Owned[Any], agent: int, *, correlated: bool = False) -> None:
+        agent = check.integer("agent", agent, least=0)
+        table = _check_joint(probs) if check.flag("correlated", correlated) else _check_own(agent, probs)
+        (steps, self.states), sizes = table.shape[:2], table.shape[2:]
+        check.integer("agent", agent, least=0, most=len(sizes) - 1 if correlated else None)
         super().__init__(agent, sizes[agent] if correlated else sizes[0], None if steps == 1 else steps)
-        self._flat = probs.reshape(steps, self.states, -1)
+        self._flat = table.reshape(steps, self.states, -1)
         self._rows: dict[int, list[float]] = {}  # cumulated, of what was played: plain numbers take memory
         self._below = int(np.prod(sizes[agent + 1 :])) if correlated else 0
         self._correlated, self.product = correlated, not correlated
-        self.table = None if correlated else probs
+        self.table = None if correlated else table
 
     def _act(self, h: int, s: int | None) -> int:
         if s is None:
@@ -287,17 +289,17 @@ class MarkovPart(Part):
         if type(s) is not int or not 0 <= s < self.states:
             s = check.integer("s", s, least=0, most=self.states - 1)
         u = self._step(h)  # what is refused uses no step up
-        place = s if self.horizon is None else h * self.states + s
-        row = self._rows.get(place)
+        cell = s if self.horizon is None else h * self.states + s
+        row = self._rows.get(cell)
         if row is None:
-            row = self._rows[place] = np.cumsum(self._flat[place // self.states, s])[:-1].tolist()
+            row = self._rows[cell] = np.cumsum(self._flat[cell // self.states, s])[:-1].tolist()
         if not self._correlated:
             return bisect_right(row, u)
         shared = self._common[h] if self.horizon is not None else self._stream.random()  # type: ignore[index]
         return bisect_right(row, shared) // self._below % self._size
 
     def stray(self, h: int) -> int:
-        """Return an action, drawn uniformly; the common number is drawn too, so that all stay together."""
+        """Return an action, drawn uniformly. The common number is drawn too, so that all stay together."""
         if self.horizon is None and self._correlated and self._common is not None:
             self._stream.random()
         return super().stray(h)
@@ -308,7 +310,7 @@ def _check_steps(value: object) -> int:
 
 
 def _at_each_step(table: npt.NDArray[Any], steps: int | None) -> npt.NDArray[Any]:
-    """Return a table of a file for every step; one that holds for all is stored once."""
+    """Return a table of a file for every step. One that holds for all is stored once."""
     if steps is None or steps == 1 or table.ndim < 3 or len(table) != 1:
         return table
     memory.require(memory.floats(steps, *table.shape[1:]), "the policy of all steps")

@@ -70,7 +70,7 @@ def require_kernels(state: Any, functions: Iterable[Any], what: str) -> None:
 
 
 def both_ways(function: Callable[..., Any], what: str, *structs: object) -> tuple[Callable[..., Any], ...]:
-    """Return a function compiled and as it stands; compiled, it tells in one sentence why it does not compile."""
+    """Return a function compiled and as it stands. Compiled, it tells in one sentence why it does not compile."""
     fast = compile_loop(function, *structs)
 
     def run_guarded(*args: Any) -> Any:
@@ -87,7 +87,8 @@ def _reason(text: str) -> str:
     matches = re.findall(r'File "([^"]+)", line (\d+)|at (\S+\.py) \((\d+)\)', text)
     places = [(one or other, line or number) for one, line, other, number in matches]
     where = next((f"{Path(file).name}:{line} " for file, line in places if "site-packages" not in file), "a kernel ")
-    return f"{where}does not compile: {in_words(text)}"
+    innermost = text.rsplit("Failed in nopython mode pipeline", 1)[-1].split("\n", 1)[-1]
+    return f"{where}does not compile: {in_words(innermost)}"
 
 
 def require_same(one: Any, other: Any, sentence: str, tolerance: float | None = None) -> None:
@@ -132,7 +133,7 @@ def require_frequencies(counts: IntArray, probs: FloatArray, what: str, *, compa
 
 
 def copy(state: Any) -> Any:
-    """Return a state with arrays of its own; those that cannot be written to are shared."""
+    """Return a state with arrays of its own. Those that cannot be written to are shared."""
     if isinstance(state, np.ndarray):
         return state.copy() if state.flags.writeable else state
     if not isinstance(state, tuple):
@@ -148,7 +149,7 @@ def numbers(state: Any) -> Iterator[tuple[str, Array]]:
 
 
 def require_same_states(one: Any, other: Any, sentence: str, tolerance: float | None = None) -> None:
-    """Raise unless two states remember the same; the sentence goes on with the first field that differs."""
+    """Raise unless two states remember the same. The sentence goes on with the first field that differs."""
     for (path, left), (_, right) in zip(numbers(one), numbers(other), strict=True):
         require_same(left, right, f"{sentence}; {path} differs", tolerance)
 
@@ -481,17 +482,17 @@ def _check_tables(game: TabularGame, at: _Places, rng: np.random.Generator) -> N
     few = min(PLACES, 30)
     for k in range(few):
         h, s, actions = int(at.h[k]), int(at.s[k]), at.actions[k]
-        place = f"h={h}, s={s}, actions {tuple(actions.tolist())}"
+        where = f"h={h}, s={s}, actions {tuple(actions.tolist())}"
         token = generics.joint_action(kernels, h, s, actions)
         paid = np.array([generics.reward(kernels, i, token) for i in range(game.agents)])
         stated = game.step_rewards(h)[(slice(None), s, *actions)]
-        require_same(paid, stated, f"the rewards of {name} at {place} are not those of its table")
+        require_same(paid, stated, f"the rewards of {name} at {where} are not those of its table")
         first, after = np.zeros(game.states, dtype=np.int64), np.zeros(game.states, dtype=np.int64)
         compiled(kernels, h, s, actions, rng.random(DRAWS), first, after)
         require_frequencies(first, game.initial, f"the first state of {name}", comparisons=2 * few)
         if h + 1 < game.horizon:
             row = _row(game, h, s, actions)
-            require_frequencies(after, row, f"the next state of {name} at {place}", comparisons=2 * few)
+            require_frequencies(after, row, f"the next state of {name} at {where}", comparisons=2 * few)
 
 
 def _row(game: TabularGame, h: int, s: int, actions: IntArray) -> FloatArray:

@@ -153,7 +153,7 @@ def _check_state(name: str, spec: Learner, world: World) -> None:
 
 
 def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
-    """Return what watches the loop: record and, where there are tables, certificate; nothing for other outputs."""
+    """Return what watches the loop: record and, where there are tables, certificate. Nothing for other outputs."""
     if spec.info.returns != "certified":
         return Nothing(), Nothing()
     exact, visits = as_exact(game), record(game, episodes)
@@ -308,7 +308,7 @@ def check_growth(name: str, spec: Learner, game: Game, world: World, i: int) -> 
 
 
 def _practise(agents: list[Agent], rng: np.random.Generator, states: int) -> None:
-    """Let agents meet the same random states and rewards; they draw the same actions, or not."""
+    """Let agents meet the same random states and rewards. They draw the same actions, or not."""
     low, high = agents[0].world.reward_range
     for _ in range(40):
         s, s_next = (int(x) for x in rng.integers(states, size=2))

@@ -53,7 +53,7 @@ def chain_store(*, markets: int = 3) -> TabularGame:
 
 
 def goofspiel(*, cards: int = 3) -> TabularGame:
-    """Prizes 1 to `cards` come in a random order; both bid a card for each, the higher one wins it, cards are used up.
+    """Prizes 1 to `cards` come in a random order. Both bid a card for each, the higher one wins it, cards are used up.
 
     Who has more points in the end wins 1. The state is the prize, the prizes left, both hands, and the points so far.
     """
@@ -79,7 +79,7 @@ def goofspiel(*, cards: int = 3) -> TabularGame:
 
 
 def oshi_zumo(*, coins: int = 5, size: int = 2, least: int = 1) -> TabularGame:
-    """Both bid coins, which are gone; the higher bid pushes the wrestler a field towards the other.
+    """Both bid coins, which are gone. The higher bid pushes the wrestler a field towards the other.
 
     It starts in the middle of 2·size + 1 fields. Who pushes it off the board wins; when nobody can bid any more, who
     has it on the other's side.
@@ -148,7 +148,7 @@ def soccer(*, horizon: int = 5, rows: int = 4, columns: int = 5) -> TabularGame:
 
 
 def big_match(*, horizon: int = 10) -> TabularGame:
-    """The first guesses each day what the second does; its first guess of "one" ends that: the day's win is for good.
+    """The first guesses each day what the second does. Its first guess of "one" ends that: the day's win is for good.
 
     Each day that the guess is right pays 1.
     """
@@ -169,12 +169,12 @@ def big_match(*, horizon: int = 10) -> TabularGame:
 
 
 def discounted_big_match(*, discount: float = 0.9) -> TabularGame:
-    """The big match without an end: what is paid a day later counts `discount` times as much."""
+    """The big match without an end. What is paid a day later counts `discount` times as much."""
     return big_match().with_discount(discount)
 
 
 def inspection(*, periods: int = 4, inspections: int = 2) -> TabularGame:
-    """An inspector has some inspections for a number of periods; the other acts illegally at most once.
+    """An inspector has some inspections for a number of periods. The other acts illegally at most once.
 
     Caught, it pays the inspector 1; not caught, it gets 1 and the game ends; an inspection without an act is used up.
     """
@@ -221,7 +221,7 @@ def piglet(*, goal: int = 2, horizon: int = 150) -> TabularGame:
 
 
 def _turns(name: str, start: Any, moves: Any, most: int, horizon: int) -> TabularGame:
-    """Make a game of two who move in turn by `moves(position)`; who cannot move loses 1 to the other."""
+    """Make a game of two who move in turn by `moves(position)`. Who cannot move loses 1 to the other."""
     choices = cache(moves)
 
     def step(s: Any, joint: tuple[int, ...]) -> Outcomes:
@@ -262,7 +262,7 @@ def wythoff(*, piles: tuple[int, int] = (3, 5)) -> TabularGame:
 
 
 def chomp(*, rows: int = 2, columns: int = 3) -> TabularGame:
-    """Two bite in turn a square of chocolate with all above and right of it; who must eat the poisoned corner loses."""
+    """Two bite in turn a square of chocolate with all above and right of it. Who must eat the poisoned corner loses."""
 
     def moves(position: tuple[int, ...]) -> list[Any]:
         positions = set()
@@ -312,7 +312,7 @@ def tree(root: Any, *, name: str) -> TabularGame:
 
 
 def rounds(*, want: str, name: str, horizon: int | None = None) -> TabularGame:
-    """Rock, paper, scissors again and again; `want` is what the first agent is paid for, the second against it.
+    """Rock, paper, scissors again and again. `want` is what the first agent is paid for, the second against it.
 
     The state is who won the last round: 1, 2, 0 for a draw, and -1 before the first.
     """
@@ -436,7 +436,7 @@ def _racer_objective(i: int, kind: str, *spec: Any) -> Objective:
 
 
 def jamming(*, slots: int = 5, count: bool = True) -> TabularGame:
-    """A sender uses channel 1, 2 or 3, a jammer blocks 2, 3 or 4; a free channel that is not blocked carries a message.
+    """A sender uses channel 1, 2 or 3, a jammer blocks 2, 3 or 4. A free channel that is not blocked carries a message.
 
     Each of four channels is busy first; from slot to slot it changes with chance 3/4. Counted are the messages, or else
     the chance of at least half of them.
@@ -468,7 +468,7 @@ def jamming(*, slots: int = 5, count: bool = True) -> TabularGame:
 
 
 def robots(*, size: int = 5, slip: float = 0.1, steps: int = 5) -> TabularGame:
-    """Two robots cross a grid from opposite corners; the first is to arrive within some steps and without a crash.
+    """Two robots cross a grid from opposite corners. The first is to arrive within some steps and without a crash.
 
     A robot goes along x, along y or both, towards its goal. A straight move ends a field beside with chance `slip`,
     half to each side and inside the grid; a move along both loses one of them with chance `slip`.
@@ -511,7 +511,7 @@ def coordination(*, sides: int = 3, horizon: int = 1) -> TabularGame:
 
 
 def travelers(*, most: int = 100, bonus: int = 2, horizon: int = 1) -> TabularGame:
-    """Two claim 2 to `most` and get the smaller claim; who claimed less gets `bonus` from the other."""
+    """Two claim 2 to `most` and get the smaller claim. Who claimed less gets `bonus` from the other."""
     claims = np.arange(2, most + 1)
     mine, other = claims[:, None], claims[None, :]
     row = np.minimum(mine, other) + bonus * np.sign(other - mine)
@@ -573,7 +573,7 @@ def volunteer(*, agents: int = 3, gain: float = 2.0, horizon: int = 1) -> Tabula
 
 
 def braess(*, drivers: int = 8, horizon: int = 1) -> TabularGame:
-    """Drivers choose of three ways; two links cost 1 + load/drivers, two cost 2, the short cut between costs 1/4.
+    """Drivers choose of three ways. Two links cost 1 + load/drivers, two cost 2, the short cut between costs 1/4.
 
     The ways are A–B–D, A–C–D and A–B–C–D; A–B and C–D fill up, A–C and B–D do not, B–C is the short cut. The drivers'
     rewards are minus the time on the way.
