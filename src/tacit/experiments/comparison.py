@@ -57,9 +57,6 @@ class Ranking:
     def __repr__(self) -> str:
         return str(self.table())
 
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Ranking):
