@@ -411,7 +411,7 @@ LIGHT, DARK = (230, 159, 0), (166, 108, 42)
 AGENTS = ((0, 114, 178), (213, 94, 0))  # colours that the colour-blind tell apart
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StatePicture:
     """Draws state s of a game by what the state is.
 
