@@ -1,4 +1,4 @@
-"""What is known of each learner: its year, what is proved of it, and the games that it is made for."""
+"""Each learner's year, what is proved of it, and the games it is made for."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ class NashQState(NamedTuple):
 
 @generics.jitable
 def draw_joint(learner, joint, exploration, i, u):
-    """Draw a joint action in the first agent's turn, uniformly with some probability; return agent i's part."""
+    """Draw a joint action in the first agent's turn; return agent i's part."""
     if i == 0:
         J = learner.joint
         if u < exploration:
@@ -195,7 +195,7 @@ def policy(learner, i, h, s, out):
 
 @generics.learn.implement(NashQState)
 def learn(learner, i, h, s, a, r, s_next):
-    """After the last agent's turn move Q of the joint action, and solve the stage game again."""
+    """After the last agent's turn move Q, and solve the stage game again."""
     joint, last = note(learner, i, a, r), len(learner.cells) - 1
     cut = learner.over >= 0 and h + 1 == learner.horizon  # a stretch of a discounted game that did not end
     if joint >= 0 and s != learner.over and not cut:

@@ -1,4 +1,4 @@
-"""Optimistic value iteration on a model of joint actions, with an equilibrium of each stage game. [Liu et al. 2021]
+"""Optimistic value iteration on a joint model, with an equilibrium of each stage game. [Liu et al. 2021]
 
 After n visits of (h, s, a), a joint, with mean rewards r̄ and next states P̂, and for every agent i,
 
@@ -44,7 +44,7 @@ from tacit.policies import MarkovPolicy
 
 @dataclass(frozen=True)
 class NashVI(Learner):
-    """Optimistic value iteration on a model of joint actions, with an equilibrium of each stage game.
+    """Optimistic value iteration on a joint model, with an equilibrium of each stage game.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class NashVI(Learner):
 
 
 class NashVIState(NamedTuple):
-    """The model, all agents' values, and the step in progress; values in units of one step's span."""
+    """The model, all agents' values in units of one step's span, the running step."""
 
     cells: Any  # [H+1, S, 1]
     agents: Any  # [N]  action, reward of the step
@@ -186,7 +186,7 @@ def learn(learner, i, h, s, a, r, s_next):
 
 @generics.apart
 def sweep(learner):
-    """Plan backwards over the steps; keep the policy if its Δ is the least so far."""
+    """Plan backwards over the steps; keep the policy of the least Δ so far."""
     S, clock, width = learner.cells.shape[1], learner.clock[0], 0.0
     for h in range(learner.horizon - 1, -1, -1):
         for s in range(S):
@@ -207,7 +207,7 @@ def sweep(learner):
 
 @generics.jitable
 def bounds(learner, cell, h, j, i):
-    """Return Q̄_i and Q̲_i of a joint action; what is possible where it was not tried."""
+    """Return Q̄_i and Q̲_i of a joint action, vacuous where it was not tried."""
     n, most, above, below = cell.seen[j], float(learner.horizon - h), 0.0, 0.0
     if n == 0.0:
         return most, 0.0

@@ -124,7 +124,7 @@ generics.policy.implement(PGQState)(batches.policy)
 
 @generics.learn.implement(PGQState)
 def learn(learner, i, h, s, a, r, s_next):
-    """Note the step; after the last one add the returns to the batches, and move where a batch ends."""
+    """Note the step; after the last one add the returns, and move where a batch ends."""
     window, n = learner.window, learner.actions[i]
     batches.note(window, i, h, s, a)
     if batches.fills(window, i, h, (r - learner.reward_low) * learner.reward_scale):

@@ -200,7 +200,7 @@ def act(learner, i, h, s, u):
 
 @generics.learn.implement(SpocmarState)
 def learn(learner, i, h, s, a, r, s_next):
-    """Play a round of the bandit, or count a visit; after the last step move on in the schedule."""
+    """Play a round or count a visit; after the last step move on."""
     me, cell = learner.agents[i], learner.cells[h, s, i]
     if me.done == 0 and me.step == 0:
         cell.met += 1

@@ -1,4 +1,4 @@
-"""Equilibria of one stage game inside a kernel: payoffs of joint actions in, a distribution over them out.
+"""Equilibria of stage games inside a kernel: payoffs in, a distribution over joint actions out.
 
 - "cce": all agents run predictive regret matching⁺ (`joint_model.py`) against each other; the distribution is the
   average of what they play, round t with weight t. Its gap is the largest weighted regret.
