@@ -15,6 +15,7 @@ import math
 import time
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -124,10 +125,16 @@ CLASSES = {
 class Board(Store):
     """What has been measured of all rows."""
 
+    @cached_property
+    def games(self) -> list[str]:
+        """The games that all learners have run or refused, with their defaults and the first seed."""
+        keys = {name: [f"{label} | {name} | 0" for label in list_settings() if "," not in label] for name in GAMES}
+        return [name for name, those in keys.items() if all(key in self.rows for key in those)]
+
     def runs(self, label: str, episodes: int = EPISODES) -> list[tuple[str, dict[str, Any]]]:
         """Return the games and measures of a row's runs."""
         end = "" if episodes == EPISODES else f" | {episodes}"
-        keys = ((name, self.rows.get(f"{label} | {name} | {seed}{end}")) for name in GAMES for seed in range(100))
+        keys = ((name, self.rows.get(f"{label} | {name} | {seed}{end}")) for name in self.games for seed in range(100))
         return [(name, run) for name, run in keys if run is not None and "candidates" in run]
 
     def normalized(self, game: str, welfare: float) -> float | None:
@@ -179,7 +186,8 @@ WORDS = {"": "selected", "average": "mixture", "recent": "average", "sampled": "
 def returned(run: dict[str, Any], rule: str) -> list[float]:
     """Return gap and welfare of what a run returns by a rule; the last iterate where that was not made yet."""
     candidates = run["candidates"]
-    return candidates[run["chosen"]] if rule == "" else candidates.get(rule, candidates["last"])
+    name = run["chosen"] if rule == "" else rule
+    return candidates[name if name in candidates else "last"]
 
 
 def mean_gap(gaps: Iterable[float]) -> float:
@@ -190,7 +198,7 @@ def mean_gap(gaps: Iterable[float]) -> float:
 def plot_rows(rows: list[Row], path: Path) -> None:
     """Draw a dot for each row: gap against welfare, colored by what an agent must know."""
     with styled():
-        figure = Figure(figsize=(9.0, 6.0))
+        figure = Figure(figsize=(9.0, 6.5))
         axes = figure.subplots()
         for information, color in CLASSES.items():
             inside = [row for row in rows if row.information == information]
@@ -215,7 +223,7 @@ def place_labels(axes: Any, rows: list[Row]) -> None:
     frame = axes.get_window_extent(renderer)
     for row, (x, y) in sorted(zip(rows, dots, strict=True), key=lambda one: one[1][1]):
         color = COLORS.get(CLASSES[row.information], CLASSES[row.information])
-        text = axes.annotate(row.label, (row.gap, row.welfare), fontsize=6.5, xytext=(0, 0), textcoords="offset pixels")
+        text = axes.annotate(row.label, (row.gap, row.welfare), fontsize=6.5, xytext=(0, 0), textcoords="offset points")
         box = text.get_window_extent(renderer)
         places = [
             (radius * math.cos(angle) - (box.width if math.cos(angle) < -0.3 else 0), radius * math.sin(angle) - 4)
@@ -228,9 +236,10 @@ def place_labels(axes: Any, rows: list[Row]) -> None:
             if inside and not any(spot.overlaps(other) for other in taken):
                 break
         taken.append(spot)
-        text.set_position((dx, dy))
-        if math.hypot(dx + (box.width if dx < 0 else 0), dy) > 14:
-            end = axes.transData.inverted().transform((spot.x0 if dx >= 0 else spot.x1, spot.y0 + box.height / 2))
+        text.set_position((dx * 72 / figure.dpi, dy * 72 / figure.dpi))
+        nearest = min(max(x, spot.x0), spot.x1), min(max(y, spot.y0), spot.y1)
+        if math.dist(nearest, (x, y)) > 12:
+            end = axes.transData.inverted().transform(nearest)
             axes.plot([row.gap, end[0]], [row.welfare, end[1]], color=color, linewidth=0.4)
 
 
@@ -244,11 +253,14 @@ CURVES: dict[str, tuple[str, str, str]] = {
 }
 
 
-def plot_curves(store: Board, path: Path) -> None:
-    """Draw gap and welfare against episodes, by the agents' own rules; each point is the end of runs of its own."""
+def plot_curves(store: Board, path: Path) -> int:
+    """Draw gap and welfare against episodes, by the agents' own rules; return how many games have all points."""
     settings = list_settings()
+    ends = ["" if mark == EPISODES else f" | {mark}" for mark in MARKS]
+    keys = {name: [f"{label} | {name} | 0{end}" for label in CURVES for end in ends] for name in GAMES}
+    store.games = [name for name, those in keys.items() if all(key in store.rows for key in those)]
     with styled():
-        figure = Figure(figsize=(8.5, 3.4))
+        figure = Figure(figsize=(8.5, 3.8), layout="constrained")
         left, right = figure.subplots(1, 2)
         for label, (color, style, words) in CURVES.items():
             rows = [store.summarize(label, settings[label], episodes) for episodes in MARKS]
@@ -258,13 +270,14 @@ def plot_curves(store: Board, path: Path) -> None:
         left.set(xscale="log", yscale="log", xlabel="episodes", ylabel="gap, % of the uniform policy's")
         right.set(xscale="log", xlabel="episodes", ylabel="normalized welfare", ylim=(None, 1.02))
         left.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g}%")
-        right.legend(fontsize=7, loc="best")
+        figure.legend(*left.get_legend_handles_labels(), fontsize=8, loc="outside lower center", ncols=3)
         figure.savefig(path)
+    return len(store.games)
 
 
 TEXT = """# The leaderboard
 
-Every learner of the registry on the {games} games of `benchmarks/games.py`, {episodes:,} episodes, {seeds}.
+Every learner of the registry on {games} games of `benchmarks/games.py`, {episodes:,} episodes, {seeds}.{unfinished}
 Every run has its whole budget. Learners that follow exact gradients from the tables have {iterations} iterations.
 `ppo` learns networks and has [a page of its own](research/ppo.md).
 
@@ -273,8 +286,8 @@ Every run has its whole budget. Learners that follow exact gradients from the ta
 - **returned**: what that is. "mixture" is the certified policy of V-learning, "average" the one that begins with what
   the last episode left behind, or the average of the iterates, "planned" an equilibrium of what was learned of the
   game, "random iterate" one that was drawn uniformly, as the theorem asks.
-- **held-out**: the gap on the 26 games that were not looked at while tacit's own learners were designed, with the
-  exceptions that [the limits](limits.md) name.
+- **held-out**: the gap on the half of the games that was not looked at while tacit's own learners were designed, with
+  the exceptions that [the limits](limits.md) name.
 - **below 3 %**: the share of runs whose gap is at most 3 % of the uniform policy's.
 - **best candidate**: the gap of the best of the run's candidates, selected with the exact gap.
 - **welfare**: normalized (0 = uniform policy, 1 = optimum), median over runs in games whose rewards do not cancel out.
@@ -289,15 +302,20 @@ are the published ones for `stage-v`, `v-learning` and `ucb`. Rows that have a w
 
 {table}
 
+Learners made for zero-sum games or teams refuse the others. These rows have fewer games, and the gap of
+`adaptive-v-cce` in the same games beside theirs:
+
+| learner | games | the others | gap | below 3 % | adaptive-v-cce there |
+|---|---|---|---|---|---|
 {fewer}
 
 ## Gap and welfare against episodes
 
 ![gap and welfare against episodes](figures/episodes.png)
 
-Left: the geometric mean of the gap by the agents' own rule. Right: the median of the welfare. Each point is the end of
-runs of its own. The dotted line chooses with the game's tables among the candidates of both decentralized learners,
-which share the episodes: it is `portfolio`, the default where there are tables.
+On {curves} games. Left: the geometric mean of the gap by the agents' own rule. Right: the median of the welfare. Each
+point is the end of runs of its own. The dotted line chooses with the game's tables among the candidates of both
+decentralized learners, which share the episodes: it is `portfolio`, the default where there are tables.
 
 This page is written by `python benchmarks/leaderboard.py`; do not edit it by hand.
 """
@@ -323,24 +341,36 @@ def report(store: Board) -> None:
     most = max(row.games for row in rows)
     everywhere = [row for row in rows if row.games == most]
     plot_rows([row for row in everywhere if not math.isnan(row.welfare)], DOCS / "figures" / "leaderboard.png")
-    plot_curves(store, DOCS / "figures" / "episodes.png")
     counts = sorted({row.runs // row.games for row in rows})
     fewer = [
-        f"`{row.label}` refuses all but {row.games} games. There its gap is {row.gap:.2%}, and that of "
-        f"`adaptive-v-cce` {mean_gap(compare(store, row.label)):.2%}."
-        for row in rows
+        f"| {row.label} | {row.games} | {missing(store, row.label)} | {row.gap:.2%} | {row.solved:.0%} | "
+        f"{mean_gap(compare(store, row.label)):.2%} |"
+        for row in sorted(rows, key=lambda row: row.gap)
         if row.games < most
     ]
     text = TEXT.format(
         games=most,
+        curves=plot_curves(store, DOCS / "figures" / "episodes.png"),
+        unfinished="" if most == len(GAMES) else f"\nThe other {len(GAMES) - most} games of that file are not run yet.",
         episodes=EPISODES,
         iterations=ITERATIONS,
         seeds="one seed" if counts == [1] else f"{counts[0]} to {counts[-1]} seeds",
-        others=";\n".join(f"`{label}` {settings[label].params}" for label in OTHERS),
+        others=";\n".join(f"`{label}` ({words(settings[label].params)})" for label in OTHERS),
         table=tabulate(everywhere),
-        fewer=" ".join(fewer),
+        fewer="\n".join(fewer),
     )
     (DOCS / "leaderboard.md").write_text(text, encoding="utf-8")
+
+
+def words(params: dict[str, Any]) -> str:
+    """Return parameters as they are given."""
+    return ", ".join(f"{key}={value!r}" for key, value in params.items())
+
+
+def missing(store: Board, label: str) -> str:
+    """Return why a row has no more games."""
+    refused = any("refused" in store.rows.get(f"{label} | {name} | 0", {}) for name in GAMES)
+    return "refused" if refused else "not run yet"
 
 
 def compare(store: Board, label: str) -> Iterator[float]:
