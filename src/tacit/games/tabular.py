@@ -46,10 +46,6 @@ if TYPE_CHECKING:
 #: (measured in benchmarks/evaluation.py).
 DENSE_SHARE = 0.15
 
-#: Entries from which a compiled product beats NumPy's by more than it takes to load. BLAS, which is as fast, adds in an
-#: order that depends on its threads and on the processor.
-LARGE = 100_000
-
 #: Up to this many agents the compiler knows their number.
 KNOWN_AGENTS = 4
 
@@ -180,7 +176,10 @@ class TabularGame(ExactGame):
 
     def expect(self, h: int, values: FloatArray, s: int | None = None) -> FloatArray:
         """Return γP_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]; from one state, S is 1."""
-        return _expect(values, self._matrix(h, s)).reshape(len(values), -1, *self.actions)
+        matrix = self._matrix(h, s)
+        # no BLAS, which adds in an order that depends on its threads and on the processor
+        ahead = np.einsum("ms,rs->mr", values, matrix) if isinstance(matrix, np.ndarray) else (matrix @ values.T).T
+        return np.ascontiguousarray(ahead).reshape(len(values), -1, *self.actions)
 
     def joint_payoffs(
         self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
@@ -579,15 +578,3 @@ def _at_one_state(rows: Rows, agents: int) -> Rows:
     if is_joint(rows):
         return np.expand_dims(rows, rows.ndim - agents)
     return [probs[..., None, :] for probs in rows]
-
-
-def _expect(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> FloatArray:
-    """Return values [m, S] times a matrix of transitions [rows, S], as [m, rows]."""
-    if not isinstance(matrix, np.ndarray):
-        return np.ascontiguousarray((matrix @ values.T).T)
-    if matrix.size < LARGE:
-        ahead: FloatArray = np.einsum("ms,rs->mr", values, matrix)
-        return ahead
-    from tacit.games.kernels import product  # imports the compiler
-
-    return product(values, matrix)
