@@ -179,9 +179,9 @@ POLICIES = {
     "negative": ([[[[1.5, -0.5]]]], "probs[0][h=0, s=0, a=1] is -0.5"),
     "nan": ([[[[np.nan, 1.0]]]], "probs[0][h=0, s=0, a=0] is nan"),
     "too few axes": ([[[0.5, 0.5]]], "probs[0] has shape (1, 2)"),
-    "states differ": ([[[[1.0]]], [[[1.0], [1.0]]]], "probs[1] has shape (1, 2, 1)"),
-    "steps differ": ([[[[1.0]]], [[[1.0]], [[1.0]]]], "probs[1] has shape (2, 1, 1)"),
-    "empty": (np.zeros((1, 1, 0)), "probs has shape (1, 1, 0)"),
+    "states differ": ([[[[1.0]]], [[[1.0], [1.0]]]], "(1, 1, 1) and (1, 2, 1)"),
+    "steps differ": ([[[[1.0]]], [[[1.0]], [[1.0]]]], "(1, 1, 1) and (2, 1, 1)"),
+    "empty": (np.zeros((1, 1, 0)), "got shape (1, 1, 0)"),
     "joint sums to 2": (np.full((1, 1, 2, 2), 0.5), "probs[h=0, s=0] sums to 2"),
     "joint negative": (np.array([[[[1.5, -0.5]]]]), "probs[h=0, s=0, joint=(0, 1)] is -0.5"),
 }

@@ -92,7 +92,7 @@ def test_a_function_is_not_in_a_file(tmp_path: Path):
     run.last.save(tmp_path / "part.json", agent=0)
     part = Part.load(tmp_path / "part.json")
     part.begin(0)
-    with pytest.raises(tacit.TacitError, match="a function as encode"):
+    with pytest.raises(tacit.TacitError, match="encode, a function"):
         part.act(0, observation=shown()[0])
     assert part.act(0, part.number(True)) in (0, 1)
 

@@ -246,10 +246,8 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: Path) -> Arra
         header = info.file_size - entries * dtype.itemsize
         vast = not entries and math.prod(axis for axis in shape if axis) > EMPTY  # no entries, and rows to walk over
         if not 0 < header < 65_536 or min(shape, default=0) < 0 or vast:
-            raise TacitError(
-                f"{file}: array {name} claims shape {brief(shape)} of {dtype}, "
-                f"which is not what its {info.file_size} bytes hold"
-            )
+            claim = f"claims shape {brief(shape)} of {dtype}"
+            raise TacitError(f"{file}: array {name} {claim}, which is not what its {info.file_size} bytes hold")
         stream.seek(0)
         loaded: Array = np.lib.format.read_array(stream, allow_pickle=False)
         if stream.read(1):

@@ -346,10 +346,7 @@ def show_policy(policy: Any, game: Any, everything: bool, limit: int | None) -> 
             else "the game has no tables, so all places are shown, reached or not"
         )
     else:
-        raise TacitError(
-            f"what a {type(policy).__name__} plays depends on more than step and state; policy.show(game) with a "
-            f"game that has tables averages it"
-        )
+        raise TacitError(f"game must have tables, to show what a {type(policy).__name__} plays on average")
     if exact is not None and exact.discount is not None:
         visits = f"{exact.effective_horizon:.6g}"
         parts.append(f"the same at every step; reached: how often, discounted, which adds up to {visits} visits")

@@ -170,10 +170,7 @@ def equilibria(game: TabularGame) -> Equilibria:
     """
     game = with_tables(game)
     if not enumerable(game):
-        raise TacitError(
-            f"game must have one state, one step and at most about 9×9 or 3×3×3 actions; got {game!r} "
-            f"(tacit.solve(game, 'nash') finds one equilibrium)"
-        )
+        raise TacitError(f"game must have one state, one step and at most about 9×9 or 3×3×3 actions; got {game!r}")
     payoffs = game.rewards[:, 0, 0]
     if game.agents == 2:
         mixtures, component, degenerate = bimatrix.extreme_equilibria(payoffs)

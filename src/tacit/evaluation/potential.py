@@ -106,9 +106,7 @@ class Potential:
         check_policy(policy, product="the potential")
         policy.check_fits(self.game)
         if not self.holds:
-            raise TacitError(
-                f"game must be a potential game; got agents' values that are asymmetric by {self.asymmetry:.3g}"
-            )
+            raise TacitError(f"game must be a potential game; got values that are asymmetric by {self.asymmetry:.3g}")
         start = _full(self.game, MarkovPolicy.uniform(self.game))
         move = [end - begin for end, begin in zip(_full(self.game, policy), start, strict=True)]
         if self.game.discount is None:

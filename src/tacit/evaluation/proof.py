@@ -105,9 +105,7 @@ def prove(game: Any, policy: MarkovPolicy | RecordedPolicy, *, gap: str | None =
     """
     tables = with_tables(game)
     if isinstance(policy, RecordedPolicy):
-        raise TacitError(
-            "policy must be a Markov policy; got a mixture, of which run.candidates['markov'] is the table"
-        )
+        raise TacitError("policy must be a Markov policy, as run.candidates['markov'].policy is; got a mixture")
     check_policy(policy)
     policy.check_fits(tables)
     kind = ("nash" if policy.product else "cce") if gap is None else gap

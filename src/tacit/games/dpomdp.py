@@ -540,10 +540,7 @@ def load_dpomdp(path: str | os.PathLike[str], *, horizon: int | None) -> Tabular
     with locate_errors(file, lines):
         head = _read_preamble(lines)
     if horizon is None and head.discount == 1:
-        raise TacitError(
-            f"{file} does not say how many steps an episode has, and its discount is 1; give the horizon, e.g. "
-            f"horizon=10"
-        )
+        raise TacitError(f"horizon must be given: {file} does not say how many steps there are, and its discount is 1")
     with locate_errors(file, lines):
         transitions, rewards = _read_body(head, lines)
     actions = head.actions.parts

@@ -83,10 +83,8 @@ def tabulate(
     TabularGame(2 agents, 3 states, 2×2 actions, horizon 4, rewards in [0, 1])
     """
     if is_game(transition):
-        raise TacitError(
-            f"transition is {brief(transition)}; the functions of a game draw with numbers u and have no probabilities "
-            f"to tabulate: write transition(state, actions), which returns pairs (probability, next state)"
-        )
+        wanted = "transition must be a function of (state, actions) that returns pairs (probability, next state)"
+        raise TacitError(f"{wanted}; got {brief(transition)}")
     if start is ...:
         raise TacitError("start must be given: a state, or a dict {state: probability}")
     steps, discount = check_length(horizon, discount)
@@ -253,9 +251,8 @@ class StateSearch:
         except TacitError:
             raise
         except (TypeError, ValueError):
-            raise TacitError(
-                f"transition({brief(here)}, {joint}) must be pairs (probability, next state); got {brief(returned)}"
-            ) from None
+            call = f"transition({brief(here)}, {joint})"
+            raise TacitError(f"{call} must be pairs (probability, next state); got {brief(returned)}") from None
         if abs(total - 1.0) > check.SUM_TOLERANCE:
             raise TacitError(f"the probabilities of transition({brief(here)}, {joint}) must sum to 1; got {total:.12g}")
         return probs

@@ -597,10 +597,7 @@ class Part:
         if self._numbers is None:
             observations = self.observations
             if observations is None:
-                raise TacitError(
-                    "this part does not say what its agent observes: policies learned in an environment do, from "
-                    "tacit.learn or a file, where all that is observed are numbers, text, and lists of them"
-                )
+                raise TacitError("this part does not say what its agent observes: it was learned in a game's states")
             self._numbers = number_observations(observations)
         try:
             s = self._numbers.get(observation_key(observation))
@@ -615,10 +612,7 @@ class Part:
         if self._observed is None:
             return cast(int, observation)  # a game's own state
         if self._encode == FUNCTION or getattr(self._observed, "lost", False):
-            raise TacitError(
-                "the policy was learned with a function as encode, which its file does not hold; "
-                "give part.act(h, part.number(encode(observation)))"
-            )
+            raise TacitError("encode, a function that the file does not hold, must be called: part.number(encode(…))")
         known = getattr(self._observed, "known", self.number)
         s: int | None = known(observation)
         if s is not None and s < self._states:
@@ -688,9 +682,7 @@ class Part:
             h = check.integer("h", h, least=0, most=self.horizon - 1)
             if h != self._next:
                 expected = "begin(seed)" if self._next == self.horizon else f"step {self._next}"
-                raise TacitError(
-                    f"h is {h}; a part plays the steps of an episode in order, once each, and {expected} comes next"
-                )
+                raise TacitError(f"h must be the next step of the episode; got {h}, and {expected} comes next")
         self._next = h + 1
         return self._own[h]
 

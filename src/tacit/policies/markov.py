@@ -78,10 +78,8 @@ class MarkovPolicy(Policy):
         self.horizon = None if self.steps == 1 else self.steps
         for i, table in enumerate(self.probs):
             if table.shape[:2] != (self.steps, self.states):
-                raise TacitError(
-                    f"probs[{i}] has shape {table.shape} and probs[0] {self.probs[0].shape}; "
-                    f"all agents must have the same steps and states"
-                )
+                shapes = f"{self.probs[0].shape} and {table.shape}"
+                raise TacitError(f"probs[0] and probs[{i}] must have the same steps and states; got {shapes}")
         if observations is not None:
             content = {"observations": plain(observations)}
             self.observations = read_observations(content, self.agents, self.states)
@@ -347,10 +345,7 @@ def _normalise(given: Any, table: FloatArray, actions: int) -> FloatArray:
 def _check_joint(probs: Any) -> FloatArray:
     joint = check.array("probs", probs)
     if joint.ndim < 3 or 0 in joint.shape:
-        raise TacitError(
-            f"probs has shape {joint.shape}; one array is a correlated policy [H, S, A_1, …, A_N], "
-            f"a list of arrays [H, S, A_i] a product policy"
-        )
+        raise TacitError(f"probs must be [H, S, A_1, …, A_N], or a list of [H, S, A_i]; got shape {joint.shape}")
     joint = _normalise(probs, joint, joint.ndim - 2)
     flat = joint.reshape(*joint.shape[:2], -1)
     try:
