@@ -110,7 +110,7 @@ def test_tabulate_says_what_fits():
     def walk(state: int, actions: tuple[int, ...]) -> Any:
         return [(0.5, (state + actions[0]) % 3), (0.5, state)]
 
-    with pytest.raises(tacit.TacitError, match="reward must be a function of .*got one of"):
+    with pytest.raises(tacit.TacitError, match="reward must be a function of"):
         tacit.tabulate(walk, lambda s, a, step: float(s * step), start=0, actions=[2], horizon=4)
     game = tacit.FunctionGame(
         lambda u: 0, lambda h, s, a, u: s, lambda i, h, s, a: 0.0, agents=1, actions=2, states=2, horizon=2,
