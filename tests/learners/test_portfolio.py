@@ -11,9 +11,9 @@ import pytest
 import tacit
 from tacit.engine import Advanced, Event
 from tacit.engine.checkpoint import Checkpoint
+from tacit.engine.outputs import TURN, find, share
 from tacit.evaluation.gaps import lower_bounds
 from tacit.learners import REGISTRY
-from tacit.learning import TURN, find, share
 
 GAME = {"agents": 2, "actions": [2, 3], "states": 3, "horizon": 3, "seed": 4}
 MEMBERS = ("adaptive-v-cce", "model-independent")

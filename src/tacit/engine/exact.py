@@ -66,6 +66,10 @@ class ExactEngine(Engine):
         """Return the current policy's distributions."""
         return list(self.iterate.probs)
 
+    def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
+        """Return distributions as a policy."""
+        return MarkovPolicy(distributions)
+
     def snapshot(self) -> Arrays:
         """Return the current policy."""
         probs = {str(i): table for i, table in enumerate(self.iterate.probs)}

@@ -20,6 +20,7 @@ from tacit.engine.run import Gaps
 from tacit.games.tabular import by_agent
 from tacit.learners import Learner, World, v_base
 from tacit.learners.spec import world_of
+from tacit.policies import MarkovPolicy
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384
@@ -103,6 +104,10 @@ class FusedEngine(Engine):
     def distributions(self, *, recent: bool = False) -> list[FloatArray]:
         """Return each agent's distributions, [H, S, A_i]."""
         return read_distributions(self.state, self.world, self.game.states, recent=recent)
+
+    def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
+        """Return distributions as a policy."""
+        return MarkovPolicy(distributions)
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return what each agent knows of its own gap: bounds where the theorem covers the run, otherwise estimates."""
