@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tacit._version import __version__
-from tacit.core import hooks
+from tacit.core import register_hook
 
 if TYPE_CHECKING:
     from tacit import (
@@ -92,7 +92,7 @@ for _name, _place in {
     "save_run": "tacit.experiments.store",
     "load_run": "tacit.experiments.store",
 }.items():
-    hooks.register(_name, partial(_load, _place, _name))
+    register_hook(_name, partial(_load, _place, _name))
 
 
 def __getattr__(name: str) -> Any:

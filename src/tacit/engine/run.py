@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check, hooks
+from tacit.core import call_hook, check
 from tacit.core.display import Document, drop_noise, number
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import require
@@ -529,7 +529,7 @@ class Run:
         axes
             One for a single column, otherwise an array of them.
         """
-        return hooks.call("plot_run", self, **options)
+        return call_hook("plot_run", self, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the run to a new directory, as experiments do: `tacit plot`, `report` and `evaluate` read it too.
@@ -544,7 +544,7 @@ class Run:
         >>> tacit.Run.load(folder).episodes
         20
         """
-        hooks.call("save_run", self, path)
+        call_hook("save_run", self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, game: Any = None) -> Run:
@@ -557,7 +557,7 @@ class Run:
         game : game, optional
             The game that was learned, where the directory neither holds nor names one of this package.
         """
-        return hooks.call("load_run", path, game)  # type: ignore[no-any-return]
+        return call_hook("load_run", path, game)  # type: ignore[no-any-return]
 
     def to_frame(self) -> Any:
         """Return the curve as a pandas DataFrame, a row for each measurement, by episode.
@@ -595,7 +595,7 @@ class Run:
         """
         if candidate is not None:
             check.choice("candidate", candidate, self.candidates)
-        return hooks.call("exploit", self.game, self.candidates[candidate or self.chosen].policy, **options)
+        return call_hook("exploit", self.game, self.candidates[candidate or self.chosen].policy, **options)
 
     @property
     def unit(self) -> str:

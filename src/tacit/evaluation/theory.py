@@ -32,6 +32,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -422,7 +423,7 @@ def smoothness(game: TabularGame, *, omega: float = 0.5) -> Smoothness:
     omega = check.real("omega", omega, least=0, most=1)
     profiles = math.prod(a ** (game.horizon * game.states) for a in game.actions)
     if profiles > LIMIT:
-        raise TacitError(f"game must have at most {LIMIT} deterministic policies; got about 1e{len(str(profiles)) - 1}")
+        raise TacitError(f"game must have at most {LIMIT} deterministic policies; got {Decimal(profiles):.3g}")
     if not potential(game).holds:
         raise TacitError(f"game must be a Markov potential game; got {game!r}")
     low, high = game.reward_range

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit import games
-from tacit.core import check, files, hooks
+from tacit.core import call_hook, check, files
 from tacit.core.display import Cell, Document, Table, count, drop_noise, interval
 from tacit.core.errors import TacitError
 from tacit.engine import Run, conclusion
@@ -672,7 +672,7 @@ class Results:
         -------
         array of axes [games, panels]
         """
-        return hooks.call("plot_groups", self.groups, ax=ax, size=size, **options)
+        return call_hook("plot_groups", self.groups, ax=ax, size=size, **options)
 
 
 def _span(numbers: Sequence[float], scale: float = 0.0) -> str:

@@ -41,7 +41,7 @@ import tomli_w
 
 from tacit import games
 from tacit._version import __version__
-from tacit.core import check, files, hooks, memory
+from tacit.core import call_hook, check, files, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.registry import Registry
 from tacit.environments.adapters import environment
@@ -318,7 +318,7 @@ class Experiment(HasOptions):
 
         if "progress" in options or not sys.stderr.isatty():
             return run_experiment(self, **options)
-        with hooks.call("progress_on_stderr", self.name) as progress:
+        with call_hook("progress_on_stderr", self.name) as progress:
             return run_experiment(self, **{"progress": progress, "note": progress.say, **options})
 
 

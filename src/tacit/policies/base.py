@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check, files, hooks, memory, streams
+from tacit.core import call_hook, check, files, memory, streams
 from tacit.core.display import count
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.memory import Sealed
@@ -440,7 +440,7 @@ class Policy(Sealed, ABC):
         yield    0.5  0.25
         dare    0.25     0
         """
-        return cast("Document", hooks.call("show_policy", self, self.game if game is None else game, everything, limit))
+        return cast("Document", call_hook("show_policy", self, self.game if game is None else game, everything, limit))
 
     def plot(self, game: Any = None, *, ax: Any = None, size: tuple[float, float] | None = None) -> Any:
         """Draw what is played: a joint distribution, or a heat map by step and state for each agent.
@@ -458,7 +458,7 @@ class Policy(Sealed, ABC):
         -------
         array of axes
         """
-        return hooks.call("plot_policy", self, game, ax=ax, size=size)
+        return call_hook("plot_policy", self, game, ax=ax, size=size)
 
 
 def _reader(path: object, content: Mapping[str, Any]) -> Any:
