@@ -82,7 +82,7 @@ def _details(directory: Path, outcome: Outcome | None, named: Collection[str], s
 def policy_document(
     game: ExactGame, policy: Any, *, kind: str | None = None, place: int | None = None, visits: Any = None
 ) -> dict[str, Any]:
-    """Return what there is to show of a policy of a game, and of where play that never resets was and ended."""
+    """Return what there is to show of a policy of a game."""
     evaluation = evaluate(game, policy, gap=kind)
     lower = evaluation.gaps if evaluation.exact else lower_bounds(game, policy)
     play = behaviour(game, policy)
