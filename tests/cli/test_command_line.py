@@ -94,7 +94,7 @@ def test_a_wrong_command_line_exits_2_with_one_line(which: str, capsys: pytest.C
             ["run", "chicken", "--episodes", "9", "--prefer", "riches"],
             "'welfare', 'egalitarian' or the number of an agent",
         ),
-        (["run", "chicken", "--episodes", "9", "--prefer", "2"], "there are 2 agents"),
+        (["run", "chicken", "--episodes", "9", "--prefer", "2"], "0 to 1; got 2"),
         (["evaluate", "x.toml"], "must be a directory of results"),
     ],
 )
