@@ -1,10 +1,14 @@
-"""What the default learner of environments reaches, beside random play, one-step Q-learning and other learners.
+"""What the default learner of environments reaches, beside random play and other learners.
 
-    python benchmarks/default.py [--episodes 500] [--seeds 2] [--half design|held-out] [--learners NAME …] [NAME …]
+    python benchmarks/default.py [--episodes 500] [--seeds 2] [--half design|held-out] [--scores] [--learners L …] [--]
+                                 [NAME …]
 
-The design half are the environments of `worlds.py` and every other one of `further.py`, in alphabetical order; the
-others of `further.py` were run once, when the learner was settled. A row has mean returns over agents and seeds of the
+A learner is `default`, `iql` (one-step Q-learning), `trial` (backward λ-returns), or one of tacit's with parameters, as
+`pg-adaptive:steps=shared` or `q-backward:first=1,fall=250`. A row has mean returns over agents and seeds of the
 returned policies in 300 fresh episodes; where mixing matters (marked gap) the negative of what trained responses gain.
+With `--scores` it has the way from random play (0) to the best of the row (1), and the last row the means without gaps.
+
+Held out are the environments of `further.py` that were run once, when the learner was settled (`HELD_OUT`).
 """
 
 from __future__ import annotations
@@ -22,12 +26,8 @@ from worlds import OWN
 
 WORLDS = {**OWN, **FURTHER}
 
-LEARNERS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "default": (None, {}),
-    "adaptive-v-cce": ("adaptive-v-cce", {}),
-    "q-independent": ("q-independent", {"steps": "shared"}),
-    "pg-adaptive": ("pg-adaptive", {"steps": "shared"}),
-}
+#: Run once, when the learner was settled.
+HELD_OUT = ["bidding", "kitchen", "parking", "thermostats"]
 
 
 def learn_one_step(env: Any, episodes: int, seed: int) -> list[Any]:
@@ -81,7 +81,21 @@ def learn_traced(env: Any, episodes: int, seed: int) -> list[Any]:
     return [lambda seen, i=i: choose(i, seen) for i in range(env.agents)]
 
 
-def score(env: Any, policy: Any) -> float:
+PLAIN = {"iql": learn_one_step, "trial": learn_traced}
+
+
+def learn(name: str, spec: str, episodes: int, seed: int) -> Any:
+    """Return the policy that a learner returns in a new environment of this name."""
+    env = WORLDS[name]()
+    if spec in PLAIN:
+        return PLAIN[spec](env, episodes, seed)
+    learner, _, params = spec.partition(":")
+    pairs = dict(one.split("=") for one in params.split(",") if one)
+    values = {key: float(value) if value[0] in "0123456789." else value for key, value in pairs.items()}
+    return tacit.learn(env, None if learner == "default" else learner, episodes=episodes, seed=seed, **values).policy
+
+
+def measure(env: Any, policy: Any) -> float:
     """Mean return over agents, or minus the gain of trained responses where mixing matters."""
     if env.mixed:
         return -float(tacit.exploit(env, policy, episodes=2000, seed=10**6).gap)
@@ -94,26 +108,31 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=500)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--half", choices=["design", "held-out"])
-    parser.add_argument("--learners", nargs="*", default=list(LEARNERS), choices=list(LEARNERS))
+    parser.add_argument("--scores", action="store_true")
+    parser.add_argument("--learners", nargs="+", default=["iql", "trial", "default"])
     args = parser.parse_args()
-    further = sorted(FURTHER)
-    halves = {"design": sorted([*OWN, *further[::2]]), "held-out": further[1::2], None: sorted(WORLDS)}
+    halves = {"design": set(WORLDS) - set(HELD_OUT), "held-out": HELD_OUT, None: WORLDS}
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
-    columns = ["environment", "random play", "one-step Q", "Q(λ = .8)", *args.learners]
+    columns = ["environment", *([] if args.scores else ["random play"]), *args.learners]
     print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
-    for name in args.names or halves[args.half]:
+    scores = []
+    for name in args.names or sorted(halves[args.half]):
         env = WORLDS[name]()
-        uniform = [lambda seen, A=A: [1 / A] * A for A in env.actions]
-        seeds = range(args.seeds)
-        rows = [[score(env, uniform)]]
-        for learn in (learn_one_step, learn_traced):
-            rows.append([score(env, learn(WORLDS[name](), args.episodes, seed)) for seed in seeds])
-        for learner, params in (LEARNERS[one] for one in args.learners):
-            runs = [tacit.learn(WORLDS[name](), learner, episodes=args.episodes, seed=seed, **params) for seed in seeds]
-            rows.append([score(env, run.policy) for run in runs])
-        means = " | ".join(f"{np.mean(row):.3g}" for row in rows)
-        print(f"| {name}{' (gap)' if env.mixed else ''} | {means} |", flush=True)
+        row = [measure(env, [lambda seen, A=A: [1 / A] * A for A in env.actions])]
+        for spec in args.learners:
+            row.append(np.mean([measure(env, learn(name, spec, args.episodes, seed)) for seed in range(args.seeds)]))
+        if args.scores:
+            row = [(value - row[0]) / (max(row) - row[0]) for value in row[1:]]
+            scores += [] if env.mixed else [row]
+        print_row(f"{name} (gap)" if env.mixed else name, row, ".2f" if args.scores else ".3g")
+    if args.scores:
+        print_row("mean", np.mean(scores, axis=0), ".2f")
+
+
+def print_row(name: str, row: Any, form: str) -> None:
+    """Print a row of the table."""
+    print(f"| {name} | {' | '.join(format(value, form).replace('-', '−') for value in row)} |", flush=True)
 
 
 if __name__ == "__main__":

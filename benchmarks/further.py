@@ -1,7 +1,6 @@
-"""Further multi-agent environments: queueing, inventory, bidding, dispatch, traffic, sensors.
+"""Further multi-agent environments: queueing, inventory, bidding, dispatch, traffic, sensors, heating.
 
-Every other one, in alphabetical order, was looked at while the default learner got its second table; the others were
-run once, afterwards.
+`default.py` says which of them were held out of the design of the default learner.
 """
 
 from __future__ import annotations
@@ -208,6 +207,36 @@ class Irrigation(Benchworld):
         return growth - 0.1 * got
 
 
+class Kitchen(Benchworld):
+    """A cook fills plates, and a waiter carries them from a counter of two places; plates that wait get cold."""
+
+    actions, horizon = [3, 3], 20
+
+    def begin(self) -> None:
+        self.pot, self.counter, self.tables = 0, [], int(self.rng.integers(0, 3))
+
+    def show(self) -> Any:
+        return [(self.pot, len(self.counter), self.tables), (len(self.counter), max(self.counter, default=0), self.pot)]
+
+    def pay(self, actions: list[int]) -> Any:
+        cook, waiter = actions
+        reward = -0.1 * self.tables - 0.02 * (cook > 0) - 0.02 * (waiter > 0)
+        self.counter = [min(age + 1, 4) for age in self.counter]
+        if cook == 1:
+            self.pot = min(self.pot + 1, 2)
+        elif cook == 2 and self.pot == 2:
+            self.pot = 0
+            self.counter = [*self.counter, 0][:2]
+        if waiter == 1 and self.counter:
+            age = self.counter.pop(0)
+            if self.tables:
+                self.tables, reward = self.tables - 1, reward + 1.0 - 0.25 * age
+        elif waiter == 2:
+            self.counter = [age for age in self.counter if age < 3]
+        self.tables = min(self.tables + int(self.rng.random() < 0.3), 3)
+        return [reward, reward]
+
+
 class Machines(Benchworld):
     """Four machines wear out; one crew serves the first that asks, and a machine that stands earns nothing."""
 
@@ -293,6 +322,34 @@ class Packets(Benchworld):
         return rewards
 
 
+class Parking(Benchworld):
+    """Five cars drive along a street of eight places to the theatre at its end; each sees whether its place is free."""
+
+    actions, horizon = [2] * 5, 10
+
+    def begin(self) -> None:
+        self.at, self.parked = np.zeros(5, int), np.zeros(5, bool)
+        self.taken = self.rng.random(8) < np.linspace(0.1, 0.7, 8)
+
+    def show(self) -> Any:
+        return [(int(at), bool(self.taken[min(at, 7)]), bool(p)) for at, p in zip(self.at, self.parked, strict=True)]
+
+    def pay(self, actions: list[int]) -> Any:
+        rewards = -0.05 * ~self.parked
+        for i in self.rng.permutation(5):
+            if self.parked[i]:
+                continue
+            if actions[i] and self.at[i] < 8 and not self.taken[self.at[i]]:
+                self.parked[i] = self.taken[self.at[i]] = True
+                rewards[i] += 0.3 + 0.1 * self.at[i]
+            elif self.rng.random() < 0.8:
+                self.at[i] = min(self.at[i] + 1, 8)
+        return rewards - 0.1 * (self.at == 8)
+
+    def over(self) -> bool:
+        return bool(self.parked.all())
+
+
 class Sensors(Benchworld):
     """Six sensors on a line sleep or watch a target that walks along; being seen by two pays both; watching drains."""
 
@@ -361,6 +418,27 @@ class Synchrony(Benchworld):
         return [float(acts.sum() ** 2) / 4 * (acts.sum() > 1) - 0.1 * float(acts[i]) for i in range(4)]
 
 
+class Thermostats(Benchworld):
+    """Four flats in a row heat with one pump, which is less efficient the more of them heat; walls leak."""
+
+    actions, horizon = [3] * 4, 18
+
+    def begin(self) -> None:
+        self.heat, self.outside = self.rng.uniform(15, 21, 4), float(self.rng.uniform(0, 10))
+
+    def show(self) -> Any:
+        warm = np.digitize(self.heat, [17, 18.5, 19.5, 20.5, 22])
+        return [(int(level), int(self.outside > 5), int(6 <= self.time < 12)) for level in warm]
+
+    def pay(self, actions: list[int]) -> Any:
+        power = np.array(actions)
+        inside = np.convolve(np.pad(self.heat, 1, mode="edge"), [0.1, 0.8, 0.1], mode="valid")
+        self.heat = inside + 1.2 * power * (1 - 0.08 * power.sum()) - 0.05 * (inside - self.outside)
+        self.outside = float(np.clip(self.outside + self.rng.normal(0, 1), -3, 12))
+        away = np.abs(self.heat - (17.5 if 6 <= self.time < 12 else 20.0))
+        return -0.2 * np.minimum(away, 4) - 0.06 * power
+
+
 class Tolls(Benchworld):
     """Twenty commuters choose when to leave: a slot's delay rises with those in it, and each has a time it prefers."""
 
@@ -391,11 +469,14 @@ FURTHER = {
     "handover": Handover,
     "inventory": Inventory,
     "irrigation": Irrigation,
+    "kitchen": Kitchen,
     "machines": Machines,
     "merging": Merging,
     "packets": Packets,
+    "parking": Parking,
     "sensors": Sensors,
     "shelves": Shelves,
     "synchrony": Synchrony,
+    "thermostats": Thermostats,
     "tolls": Tolls,
 }

@@ -69,7 +69,7 @@ def conclude(run: Run, training: Training, watch: Watcher) -> Run:
         table = PlayedReturns(run, contest, seeds[0], plays)
         if len(contest) > 1:
             if respond is not None:
-                table.respond(*respond)
+                table.respond(*respond, watch)
             run = table.choose(run)
         return _measure(run, table, training, candidates[run.chosen], seeds[1], plays)
     except (TacitError, KeyboardInterrupt) as error:
@@ -94,7 +94,7 @@ def share_out(budget: int, candidates: int, agents: int) -> tuple[int, int] | No
     each = budget // (candidates * agents)
     train = 3 * each // 5
     plays = min((each - train) // (candidates + 2), MOST)
-    return (train, plays) if candidates > 1 and train // 3 >= TRAIN and plays >= LEAST else None
+    return (train, plays) if candidates > 1 and train // 2 >= TRAIN and plays >= LEAST else None
 
 
 class PlayedReturns:
@@ -124,8 +124,8 @@ class PlayedReturns:
         low, high = self.ends.range
         return high - low
 
-    def respond(self, train: int, plays: int) -> None:
-        """Train a response of each agent to each candidate, for a time and for twice as long; play all against all."""
+    def respond(self, train: int, plays: int, watch: Watcher) -> None:
+        """Train a response of each agent to each candidate; play the better of half and all of its training."""
         names, agents = list(self.candidates), self.game.agents
         base = {name: self.play(name, plays) for name in names}
         columns: dict[str, list[FloatArray]] = {name: [] for name in names}
@@ -134,17 +134,19 @@ class PlayedReturns:
             arena, policy = self.arenas[name], self.candidates[name]
             deviators = suggest_deviators(arena, policy, train, self.seed)
             for i in range(agents):
-                trained = [
-                    train_best(arena, policy, i, deviators, part, self.seed)[0] for part in (train // 3, 2 * train // 3)
-                ]
+                watch(Noted(f"training responses to {name!r}: agent {i + 1} of {agents}"))
+                trained, _ = train_best(arena, policy, i, deviators, train, self.seed)
                 self.episodes += train
-                short, long = (self.play(name, plays, deviation=one)[:, i] - base[name][:, i] for one in trained)
-                self.settled &= bool(long.mean() <= max(short.mean(), 0.0))
-                best = trained[int(long.mean() > short.mean())]
+                assert trained.halfway is not None  # tables and features have it
+                responses = [replace(trained, response=trained.halfway()), trained]
+                gains = [self.play(name, plays, deviation=one)[:, i] - base[name][:, i] for one in responses]
+                short, long = (float(gain.mean()) for gain in gains)
+                self.settled &= long <= max(short, 0.0)
+                best = int(long > short)
                 for other in names:
-                    gain = max(short, long, key=np.mean) if other == name else None
-                    if gain is None:
-                        gain = self.play(other, plays, deviation=best)[:, i] - base[other][:, i]
+                    gain = gains[best]
+                    if other != name:
+                        gain = self.play(other, plays, deviation=responses[best])[:, i] - base[other][:, i]
                     columns[other].append(gain)
         self.gains = {name: np.stack(columns[name], axis=1) for name in names}
 
