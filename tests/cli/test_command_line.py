@@ -80,6 +80,13 @@ def test_a_wrong_command_line_exits_2_with_one_line(which: str, capsys: pytest.C
     assert "Traceback" not in err
 
 
+def test_what_a_command_does_not_take_is_told_with_its_own_help(capsys: pytest.CaptureFixture[str]):
+    assert main(["evaluate", "runs", "policy.json"]) == 2
+    assert capsys.readouterr().err == "tacit: unrecognized arguments: policy.json; see `tacit evaluate --help`\n"
+    assert main(["--wrong"]) == 2
+    assert capsys.readouterr().err == "tacit: unrecognized arguments: --wrong; see `tacit --help`\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

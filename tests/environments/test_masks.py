@@ -87,6 +87,23 @@ def test_policies_from_elsewhere_meet_the_mask():
         tacit.evaluate(Masked(), lambda seen: 1, episodes=20)
 
 
+@pytest.mark.filterwarnings("ignore:agent . observed")
+def test_a_part_alone_plays_no_forbidden_action():
+    policy = tacit.learn(Masked(), "adaptive-v-cce", episodes=20).candidates["average"].policy
+    part, met = policy.part(0), []
+    for seed in range(60):
+        part.begin(seed=seed)
+        observations, _ = (env := Masked()).reset(seed=seed)
+        for h in range(2):
+            seen = {**observations["a"], "word": observations["a"]["word"] + 3 * (seed % 2)}  # known, or never met
+            met.append(env.mask[part.act(h, observation=seen)])
+            observations, *_ = env.step(dict.fromkeys("ab", int(env.mask.argmax())))
+    assert all(met)
+    part.begin(seed=0)
+    with pytest.raises(tacit.TacitError, match="one entry for each of 3 actions"):
+        part.act(0, observation={"word": 0, "action_mask": [0, 1]})
+
+
 def test_a_mask_of_another_size_is_told():
     env = Masked()
     env.shown = lambda: ({name: {"word": 0, "action_mask": [1, 1]} for name in env.agents}, {})

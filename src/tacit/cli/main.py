@@ -96,10 +96,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise TacitError(f"no command {arguments[0]!r}; did you mean 'run'? `tacit run GAME` learns")
         top = parser(check.choice("command", arguments[0], COMMANDS) if named else None)
         try:
-            args = top.parse_args(arguments)
+            args, left = top.parse_known_args(arguments)
         except SystemExit:  # after --help or --version
             sys.stdout.flush()
             raise
+        if left:
+            words = " ".join(["tacit", *arguments[:named]])
+            raise TacitError(f"unrecognized arguments: {' '.join(left)}; see `{words} --help`")
         if args.command is None:
             top.print_help()
             return 0

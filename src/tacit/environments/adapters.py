@@ -36,6 +36,7 @@ from tacit.core.errors import TacitError, brief, sentence
 from tacit.core.types import FloatArray
 from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
 from tacit.games.protocol import Game, is_game
+from tacit.policies.base import find_mask, stand_in
 
 #: What a step of a Gymnasium environment returns.
 _PARTS = ["observation", "reward", "terminated", "truncated", "info"]
@@ -107,25 +108,6 @@ class Adapter:
         """Return the actions that were meant."""
         pairs = zip(actions, self.allowed, strict=True)
         return [a if mask is None or mask[a] else stand_in(mask)[a] for a, mask in pairs]
-
-
-def find_mask(*holders: Any) -> Any:
-    """Return the first `action_mask` of observations and infos; None where there is none."""
-    for one in holders:
-        if isinstance(one, dict) and one.get("action_mask") is not None:
-            return np.asarray(one["action_mask"])
-    return None
-
-
-def stand_in(mask: Any) -> list[int]:
-    """Return for which allowed action each action stands: itself, or, forbidden, the allowed ones in turn.
-
-    >>> stand_in([0, 1, 0, 0, 1])
-    [1, 1, 4, 1, 4]
-    """
-    allowed = np.flatnonzero(mask).tolist()
-    turns = itertools.cycle(allowed)
-    return [a if free else next(turns) for a, free in enumerate(mask)]
 
 
 class ParallelAdapter(Adapter):

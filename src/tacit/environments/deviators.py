@@ -45,7 +45,7 @@ from tacit.core import memory, streams
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, blame, brief
 from tacit.core.types import FloatArray, IntArray
-from tacit.environments.adapters import Anything, Discrete, find_mask, floats, kind, pairs, parts, stand_in
+from tacit.environments.adapters import Anything, Discrete, floats, kind, pairs, parts
 from tacit.environments.external import TrainedPart
 from tacit.environments.play import (
     BATCH,
@@ -58,6 +58,7 @@ from tacit.environments.play import (
     play,
 )
 from tacit.policies import Part
+from tacit.policies.base import find_mask, stand_in
 
 TABLE, FEATURES = "table", "features"
 

@@ -30,7 +30,7 @@ from tacit.engine.events import Noted, Watcher, log
 from tacit.engine.recorded import Record
 from tacit.engine.run import Candidate, Gaps, Run
 from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
-from tacit.environments.adapters import Environment, WrappedEnv, environment, floats, name_of, stand_in
+from tacit.environments.adapters import Environment, WrappedEnv, environment, floats, name_of
 from tacit.environments.choosing import Training, conclude
 from tacit.environments.encoding import SCOUTED, fit, scouts, see_nothing
 from tacit.environments.episodes import (
@@ -59,6 +59,7 @@ from tacit.learners.several import is_resumable
 from tacit.learners.spec import Scale
 from tacit.options import Options
 from tacit.policies import MarkovPolicy, NetworkPart, NetworkPolicy, RecordedPolicy
+from tacit.policies.base import stand_in
 from tacit.policies.recorded import STARTS, each_agents_own
 
 DIFFERENT = (

@@ -18,13 +18,14 @@ from tacit.core import streams
 from tacit.core.errors import TacitError, blame, brief, one_line
 from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
-from tacit.environments.adapters import GameAdapter, WrappedEnv, environment, find_mask, kind, stand_in
+from tacit.environments.adapters import GameAdapter, WrappedEnv, environment, kind
 from tacit.environments.encoding import fit
 from tacit.environments.episodes import EnvironmentGame
 from tacit.environments.observations import Encode
 from tacit.games.exact import as_exact
 from tacit.games.protocol import is_game
 from tacit.policies import MarkovPolicy, Part
+from tacit.policies.base import find_mask, stand_in
 
 #: Methods with which other libraries' objects act, in the order they are looked for.
 METHODS = ("predict", "compute_single_action", "compute_action", "act")

@@ -60,7 +60,7 @@ class AdaptiveV(Learner):
     start_visits : float
         For how many visits of each state a starting policy counts.
     steps : {"shared"}, optional
-        Parameter sharing across time steps: none (default) or full.
+        Parameter sharing across time steps: none (default), or full with "shared".
 
     Examples
     --------

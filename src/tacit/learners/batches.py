@@ -43,7 +43,7 @@ class GradientLearner(ExactLearner):
     start : "uniform", "random" or MarkovPolicy
         The policy of the first iteration.
     steps : {"shared"}, optional
-        Of sampled gradients, parameter sharing across time steps: none (default) or full.
+        Of sampled gradients, parameter sharing across time steps: none (default), or full with "shared".
     """
 
     gradient: str = "exact"

@@ -61,7 +61,7 @@ class PGAdaptive(Learner):
     start : "uniform", "random" or MarkovPolicy
         The policy of the first episode.
     steps : {"shared"}, optional
-        Parameter sharing across time steps: none (default) or full.
+        Parameter sharing across time steps: none (default), or full with "shared".
 
     Examples
     --------

@@ -68,7 +68,7 @@ class PGStorm(Learner):
     start : "uniform", "random" or MarkovPolicy
         The parameters θ of the first episode.
     steps : {"shared"}, optional
-        Parameter sharing across time steps: none (default) or full.
+        Parameter sharing across time steps: none (default), or full with "shared".
 
     Examples
     --------

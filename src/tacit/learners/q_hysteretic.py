@@ -48,7 +48,7 @@ class QHysteretic(Learner):
     exploration : float
         Probability ε of a uniform action.
     steps : {"shared"}, optional
-        Parameter sharing across time steps: none (default) or full.
+        Parameter sharing across time steps: none (default), or full with "shared".
 
     Examples
     --------

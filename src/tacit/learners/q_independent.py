@@ -36,7 +36,7 @@ class QIndependent(Learner):
     optimism : float
         Initial Q in units of the largest return.
     steps : {"shared"}, optional
-        Parameter sharing across time steps: none (default) or full.
+        Parameter sharing across time steps: none (default), or full with "shared".
     decay : float, optional
         β of the exploration ε·exp(−β·t) after t episodes, or periods where play never resets.
     temperature : float, optional

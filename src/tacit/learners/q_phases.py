@@ -56,7 +56,7 @@ class QPhases(Learner):
     content, discontent : float
         Probabilities of drawing a uniform policy, with aspiration.
     steps : {"shared"}, optional
-        Parameter sharing across time steps: none (default) or full.
+        Parameter sharing across time steps: none (default), or full with "shared".
 
     Examples
     --------

@@ -70,7 +70,7 @@ class QSmoothed(Learner):
     inner : int
         Of "inner-loop", visits K of a state between two updates of its value.
     steps : {"shared"}, optional
-        Parameter sharing across time steps: none (default) or full.
+        Parameter sharing across time steps: none (default), or full with "shared".
 
     Examples
     --------

@@ -49,7 +49,7 @@ class UCB(Learner):
     iota : float, optional
         ι itself.
     steps : {"shared"}, optional
-        Parameter sharing across time steps: none (default) or full.
+        Parameter sharing across time steps: none (default), or full with "shared".
 
     Examples
     --------

@@ -61,7 +61,7 @@ class VLearner(Learner):
     bandit : Bandit or name
         What plays at every (h, s).
     steps : {"shared"}, optional
-        Parameter sharing across time steps: none (default) or full.
+        Parameter sharing across time steps: none (default), or full with "shared".
     """
 
     bonus: float | None = None

@@ -43,7 +43,7 @@ class WoLFPHC(Learner):
     step_visits, policy_visits : float, optional
         Visits of a state after which the rate of Q, or those of the policy, are halved; constant if not given.
     steps : {"shared"}, optional
-        Parameter sharing across time steps: none (default) or full.
+        Parameter sharing across time steps: none (default), or full with "shared".
 
     Examples
     --------

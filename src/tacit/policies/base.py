@@ -14,6 +14,7 @@ A part does its arithmetic on plain numbers: for one agent and one step arrays c
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -484,6 +485,25 @@ def check_game(game: object) -> None:
         check_exact(game)  # says what would work
 
 
+def find_mask(*holders: Any) -> Any:
+    """Return the first `action_mask` of observations and infos; None where there is none."""
+    for one in holders:
+        if isinstance(one, dict) and one.get("action_mask") is not None:
+            return np.asarray(one["action_mask"])
+    return None
+
+
+def stand_in(mask: Any) -> list[int]:
+    """Return for which allowed action each action stands: itself, or, forbidden, the allowed ones in turn.
+
+    >>> stand_in([0, 1, 0, 0, 1])
+    [1, 1, 4, 1, 4]
+    """
+    allowed = np.flatnonzero(mask).tolist()
+    turns = itertools.cycle(allowed)
+    return [a if free else next(turns) for a, free in enumerate(mask)]
+
+
 #: Stands for an observation that is not given.
 _NOTHING: Any = object()
 
@@ -644,9 +664,18 @@ class Part:
 
     def act(self, h: int, s: Any = None, *, observation: Any = _NOTHING) -> int:
         """Return the action at step h in state s, or on an observation. Drawn uniformly where both are unknown."""
-        if observation is not _NOTHING:
-            s = observation if self.sees else self.find(observation)
-        return self._act(h, s)
+        if self.sees or observation is _NOTHING:
+            return self._act(h, s if observation is _NOTHING else observation)
+        return self._allow(self._act(h, self.find(observation)), observation)
+
+    def _allow(self, action: int, observation: Any) -> int:
+        """Return what an action stands for, where the observation's mask forbids it."""
+        mask = find_mask(observation)
+        if mask is not None and mask.shape != (self._size,):
+            raise TacitError(
+                f"the action mask is {brief(mask)}; it must have one entry for each of {self._size} actions"
+            )
+        return action if mask is None or not mask.any() else stand_in(mask)[action]
 
     def _act(self, h: int, s: Any) -> int:
         raise NotImplementedError
@@ -657,7 +686,8 @@ class Part:
             raise TacitError("deterministic must be False for a policy that is no product of tables; got True")
         s = self.find(observation)
         u = self._step(h)
-        return int(u * self._size) if s is None else int(self.table[h % len(self.table), s].argmax())
+        a = int(u * self._size) if s is None else int(self.table[h % len(self.table), s].argmax())
+        return self._allow(a, observation)
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
         """Return the action at step h where only some are `allowed`. By itself a part knows of no masks."""
