@@ -143,7 +143,7 @@ def test_plain_classes_play_it_too():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"agents": 3}, r"actions must be .* each of 3 agents"),
+        ({"agents": 3}, r"actions must be .*3 numbers, one for each agent"),
         ({"states": 0}, "states is 0"),
         ({"horizon": 1.5}, "horizon is 1.5"),
         ({"actions": [2, 2]}, "actions must be a tuple"),

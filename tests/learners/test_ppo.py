@@ -452,5 +452,6 @@ def test_without_the_extra_a_sentence_says_what_to_install(monkeypatch: pytest.M
 def test_large_observations_name_ppo():
     import gymnasium
 
+    frames = gymnasium.wrappers.FrameStackObservation(gymnasium.make("CartPole-v1"), 8)  # 32 numbers
     with pytest.raises(tacit.TacitError, match=r"ppo.*networks"):
-        tacit.learn(gymnasium.make("CartPole-v1"), "q-independent", episodes=10)
+        tacit.learn(frames, "q-independent", episodes=10)
