@@ -84,7 +84,7 @@ def test_dpomdp_keeps_its_discount_where_no_horizon_is_given(tmp_path):
     game.save(tmp_path / "again.dpomdp")
     assert tacit.load(tmp_path / "again.dpomdp").digest == game.digest
     path.write_text(COIN.format(1))
-    with pytest.raises(tacit.TacitError, match="horizon must be given.* its discount is 1"):
+    with pytest.raises(tacit.TacitError, match=r"horizon must be given.* its discount is 1"):
         tacit.load(path)
     with pytest.raises(tacit.TacitError, match="not both; got 3"):
         tacit.load(path, horizon=3, discount=0.9)

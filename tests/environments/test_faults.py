@@ -171,7 +171,7 @@ def test_observations_that_are_nearly_all_new_are_told_early(caplog: pytest.LogC
             raise KeyboardInterrupt
 
     interrupted = pytest.warns(UserWarning, match="interrupted")
-    with interrupted, pytest.warns(UserWarning, match=r"100% were new.*give encode="):
+    with interrupted, pytest.warns(UserWarning, match=r"100% were new.*encode="):
         run = tacit.learn(
             tacit.from_pettingzoo(Endless(length=100), horizon=100), "q-independent", episodes=10_000, progress=stop
         )
