@@ -307,7 +307,7 @@ def _add_few(seats, row, cert, game):
 def _add_many(seats, row, cert, game):
     """Go through the joint actions of all agents but the last, and those of the last."""
     last = len(seats) - 1
-    begin, count = spread_probs(cert, game, len(seats))
+    begin, count = write_prefix_probs(cert, game, len(seats))
     for before in range(count):
         prob = cert.payoffs.prob[plain(begin + before)]
         for a in range(game.actions[last]):
@@ -527,7 +527,7 @@ def _contract_many(seats, table, scratch, cert, game):
     for i in range(N):
         for a in range(game.actions[i]):
             cert.gain[i, a] = 0.0
-    begin, count = spread_probs(cert, game, N)
+    begin, count = write_prefix_probs(cert, game, N)
     contract_agent(table, scratch, cert, game, N, N - 1, begin, count)
     for back in range(1, N):
         j = N - 1 - back
@@ -539,7 +539,7 @@ def _contract_many(seats, table, scratch, cert, game):
 
 
 @generics.jitable
-def spread_probs(cert, game, N):
+def write_prefix_probs(cert, game, N):
     """Write the probabilities of joint actions of the first 0, 1, …, N − 1 agents; return where the last level begins.
 
     Also return how many there are in it.
