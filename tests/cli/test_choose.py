@@ -73,12 +73,12 @@ def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     ("line", "told"),
     [
         ("compare chicken --learners npgg", "no learner 'npgg'; did you mean 'npg'?"),
-        ("compare chicken --seconds 0", "--seconds is 0; it must be a positive number"),
-        ("compare chicken --seeds -1", "--seeds is -1"),
+        ("compare chicken --seconds 0", "--seconds must be"),
+        ("compare chicken --seeds -1", "--seeds must be"),
         ("compare chicken --seconds 1 --episodes 1", "both given"),
         ("compare nowhere", "no game 'nowhere'"),
-        ("run chicken npg --gap nan", "--gap is nan"),
-        ("run chicken npg --seconds 0", "--seconds is 0"),
+        ("run chicken npg --gap nan", "--gap must be"),
+        ("run chicken npg --seconds 0", "--seconds must be"),
     ],
 )
 def test_bad_input_is_one_sentence(line: str, told: str, capsys: pytest.CaptureFixture[str]):

@@ -68,9 +68,9 @@ def test_in_a_file(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_in_python():
     game = tacit.make("chicken")
-    with pytest.raises(tacit.TacitError, match=r"episodes is 18446744073709551616; at most 1,000,000,000,000,000 can"):
+    with pytest.raises(tacit.TacitError, match="episodes must be at most"):
         tacit.learn(game, "npg", episodes=2**64)
-    with pytest.raises(tacit.TacitError, match=r"points is 10000000000; at most 100,000,000 can"):
+    with pytest.raises(tacit.TacitError, match="points must be at most"):
         tacit.learn(game, "npg", episodes=2, points=10**10)
 
 

@@ -175,15 +175,15 @@ def test_a_misspelt_name_is_corrected():
 
 
 POLICIES = {
-    "row sums to 0.9": ([[[[0.5, 0.4]]]], "probs[0][h=0, s=0] sums to 0.9"),
-    "negative": ([[[[1.5, -0.5]]]], "probs[0][h=0, s=0, a=1] is -0.5"),
-    "nan": ([[[[np.nan, 1.0]]]], "probs[0][h=0, s=0, a=0] is nan"),
-    "too few axes": ([[[0.5, 0.5]]], "probs[0] has shape (1, 2)"),
+    "row sums to 0.9": ([[[[0.5, 0.4]]]], "probs[0][h=0, s=0] must sum to 1"),
+    "negative": ([[[[1.5, -0.5]]]], "probs[0][h=0, s=0, a=1] must be"),
+    "nan": ([[[[np.nan, 1.0]]]], "probs[0][h=0, s=0, a=0] must be"),
+    "too few axes": ([[[0.5, 0.5]]], "probs[0] must be [H, S, A_i]"),
     "states differ": ([[[[1.0]]], [[[1.0], [1.0]]]], "(1, 1, 1) and (1, 2, 1)"),
     "steps differ": ([[[[1.0]]], [[[1.0]], [[1.0]]]], "(1, 1, 1) and (2, 1, 1)"),
     "empty": (np.zeros((1, 1, 0)), "got shape (1, 1, 0)"),
-    "joint sums to 2": (np.full((1, 1, 2, 2), 0.5), "probs[h=0, s=0] sums to 2"),
-    "joint negative": (np.array([[[[1.5, -0.5]]]]), "probs[h=0, s=0, joint=(0, 1)] is -0.5"),
+    "joint sums to 2": (np.full((1, 1, 2, 2), 0.5), "probs[h=0, s=0] must sum to 1"),
+    "joint negative": (np.array([[[[1.5, -0.5]]]]), "probs[h=0, s=0, joint=(0, 1)] must be"),
 }
 
 

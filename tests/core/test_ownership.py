@@ -15,7 +15,7 @@ import pytest
 import tacit
 from tacit.core.memory import Owned, freeze
 from tacit.games import Successors
-from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
+from tacit.policies import MarkovPolicy, RecordedPolicy
 
 
 def dense(arrays: list[Any]) -> Any:
@@ -38,10 +38,6 @@ def certified(arrays: list[Any]) -> Any:
     return RecordedPolicy(*arrays, actions=[2, 2], states=2)
 
 
-def deployed(arrays: list[Any]) -> Any:
-    return DeployedPolicy(*arrays, actions=[2, 2], states=2, horizon=1)
-
-
 #: How an object is made of arrays, these, and where it keeps them.
 CASES: dict[str, tuple[Callable[[list[Any]], Any], list[np.ndarray], Callable[[Any], tuple[np.ndarray, ...]]]] = {
     "dense game": (
@@ -60,11 +56,6 @@ CASES: dict[str, tuple[Callable[[list[Any]], Any], list[np.ndarray], Callable[[A
         certified,
         [np.zeros((4, 1), np.uint8), np.full((4, 1, 2), 0.5, np.float32)],
         lambda policy: (policy.visited, policy.stored),
-    ),
-    "deployed policy": (
-        deployed,
-        [np.array([2, 3]), np.array([0, 0]), np.full((2, 2), 0.5, np.float32), np.array([1])],
-        lambda policy: (policy.row, policy.following, policy.stored, policy.first),
     ),
 }
 
@@ -222,7 +213,7 @@ def test_a_run_gives_its_record_away(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_policy_that_is_read_is_read_only(tmp_path: Path):
-    for case in ("product policy", "correlated policy", "certified policy", "deployed policy"):
+    for case in ("product policy", "correlated policy", "certified policy"):
         make, expected, held = CASES[case]
         made = make(given(case))
         made.save(tmp_path / "a.npz")

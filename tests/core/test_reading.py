@@ -20,18 +20,16 @@ import tacit
 from tacit.core import files, memory
 from tacit.experiments import store
 from tacit.experiments.spec import Experiment
-from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
+from tacit.policies import MarkovPolicy, RecordedPolicy
 
 READERS: dict[str, Callable[[Path], object]] = {
     ".npz": tacit.load,
     ".nfg": tacit.load,
     ".dpomdp": lambda place: tacit.load(place, horizon=2),
     ".toml": lambda place: Experiment.load(place),
-    ".json": DeployedPolicy.load,
     ".policy.json": MarkovPolicy.load,
     ".policy.npz": MarkovPolicy.load,
     ".certified.npz": RecordedPolicy.load,
-    ".deployed.npz": DeployedPolicy.load,
     ".bin": files.read,
     ".text": files.read_utf8,
 }

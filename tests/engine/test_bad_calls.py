@@ -28,8 +28,8 @@ def refused(message: str, call: Any, *args: Any, **kwargs: Any) -> None:
     [
         ("stage-v-ccee", "did you mean 'stage-v-cce'"),
         ("nonsense", "known: portfolio, adaptive-v-cce"),
-        (3, "learner is 3"),
-        (Exp3IX(), "learner is Exp3IX"),
+        (3, "learner must be"),
+        (Exp3IX(), "learner must be"),
     ],
 )
 def test_unknown_learners(learner: object, message: str, game: tacit.TabularGame):
@@ -40,22 +40,22 @@ def test_unknown_learners(learner: object, message: str, game: tacit.TabularGame
 @pytest.mark.parametrize("key", ["episodes", "points"])
 @pytest.mark.parametrize("value", [0, -3, 2.5, "many", True])
 def test_counts(key: str, value: object, game: tacit.TabularGame):
-    refused(f"{key} is", tacit.learn, game, "stage-v-cce", **{"episodes": 5, key: value})
+    refused(f"{key} must be", tacit.learn, game, "stage-v-cce", **{"episodes": 5, key: value})
 
 
 def test_points_cannot_be_left_open(game: tacit.TabularGame):
-    refused("points is", tacit.learn, game, "stage-v-cce", episodes=5, points=None)
+    refused("points must be", tacit.learn, game, "stage-v-cce", episodes=5, points=None)
 
 
 @pytest.mark.parametrize("value", [-1, 0.5, "x", None])
 def test_seeds(value: object, game: tacit.TabularGame):
-    refused("seed is", tacit.learn, game, "stage-v-cce", episodes=5, seed=value)
+    refused("seed must be", tacit.learn, game, "stage-v-cce", episodes=5, seed=value)
 
 
 @pytest.mark.parametrize("key", ["certify", "keep"])
 @pytest.mark.parametrize("value", [1, "yes"])
 def test_flags(key: str, value: object, game: tacit.TabularGame):
-    refused(f"{key} is", tacit.learn, game, "stage-v-cce", episodes=5, **{key: value})
+    refused(f"{key} must be", tacit.learn, game, "stage-v-cce", episodes=5, **{key: value})
 
 
 def test_not_a_game():
@@ -64,22 +64,22 @@ def test_not_a_game():
 
 
 WRONG = [
-    ({"bonus": -1}, "bonus is -1"),
-    ({"bonus": "big"}, "bonus is 'big'"),
-    ({"bonus": math.nan}, "bonus is nan"),
+    ({"bonus": -1}, "bonus must be"),
+    ({"bonus": "big"}, "bonus must be"),
+    ({"bonus": math.nan}, "bonus must be"),
     ({"step": "teory"}, "did you mean 'theory'"),
-    ({"step": 0}, "step is 0"),
-    ({"step": -0.5}, "step is -0.5"),
-    ({"step": math.inf}, "step is inf"),
+    ({"step": 0}, "step must be"),
+    ({"step": -0.5}, "step must be"),
+    ({"step": math.inf}, "step must be"),
     ({"loss": "rw"}, "did you mean 'raw'"),
     ({"loss": None}, "no loss None"),
-    ({"confidence": 0}, "confidence is 0"),
-    ({"confidence": 2}, "confidence is 2"),
-    ({"iota": 0}, "iota is 0"),
-    ({"iota": "log"}, "iota is 'log'"),
+    ({"confidence": 0}, "confidence must be"),
+    ({"confidence": 2}, "confidence must be"),
+    ({"iota": 0}, "iota must be"),
+    ({"iota": "log"}, "iota must be"),
     ({"bandit": "exp3"}, "no bandit 'exp3'; did you mean 'exp3-ix'"),
-    ({"bandit": 7}, "bandit is 7"),
-    ({"bandit": None}, "bandit is None"),
+    ({"bandit": 7}, "bandit must be"),
+    ({"bandit": None}, "bandit must be"),
     ({"bonnus": 1}, "did you mean 'bonus'"),
     ({"preset": "papr"}, "no preset"),
 ]
@@ -131,16 +131,16 @@ AGENT = {"states": 2, "actions": 2, "horizon": 2, "reward_range": (0, 1)}
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"states": 0}, "states is 0"),
-        ({"actions": "two"}, "actions is 'two'"),
-        ({"horizon": 1.5}, "horizon is 1.5"),
-        ({"reward_range": (1, 0)}, "first must not be above"),
-        ({"reward_range": 5}, "reward_range is 5"),
+        ({"states": 0}, "states must be"),
+        ({"actions": "two"}, "actions must be"),
+        ({"horizon": 1.5}, "horizon must be"),
+        ({"reward_range": (1, 0)}, "reward_range must be"),
+        ({"reward_range": 5}, "reward_range must be"),
         ({"reward_range": (0, math.inf)}, "reward_range"),
         ({"reward_range": (0, 1, 2)}, "reward_range"),
-        ({"seed": -1}, "seed is -1"),
-        ({"index": -1}, "index is -1"),
-        ({"index": 0.5}, "index is 0.5"),
+        ({"seed": -1}, "seed must be"),
+        ({"index": -1}, "index must be"),
+        ({"index": 0.5}, "index must be"),
     ],
 )
 def test_agents_are_made_from_sensible_things(change: dict[str, Any], message: str):
@@ -150,21 +150,21 @@ def test_agents_are_made_from_sensible_things(change: dict[str, Any], message: s
 def test_an_agent_checks_what_it_is_told():
     me = tacit.agent("stage-v-cce", **AGENT)
     for args, message in [
-        ((2, 0), "h is 2"),
-        ((-1, 0), "h is -1"),
-        ((0, 2), "s is 2"),
-        ((0.5, 0), "h is 0.5"),
-        ((0, None), "s is None"),
+        ((2, 0), "h must be"),
+        ((-1, 0), "h must be"),
+        ((0, 2), "s must be"),
+        ((0.5, 0), "h must be"),
+        ((0, None), "s must be"),
     ]:
         refused(message, me.act, *args)
     for args, message in [
-        ((0, 0, 2, 0.5, 0), "a is 2"),
-        ((0, 0, -1, 0.5, 0), "a is -1"),
+        ((0, 0, 2, 0.5, 0), "a must be"),
+        ((0, 0, -1, 0.5, 0), "a must be"),
         ((0, 0, 0, 1.5, 0), "reward must lie in"),
-        ((0, 0, 0, math.nan, 0), "reward is nan"),
-        ((0, 0, 0, "much", 0), "reward is 'much'"),
-        ((0, 0, 0, 0.5, 2), "next_state is 2"),
-        ((0, 0, 0, 0.5, None), "next_state is None"),
+        ((0, 0, 0, math.nan, 0), "reward must be"),
+        ((0, 0, 0, "much", 0), "reward must be"),
+        ((0, 0, 0, 0.5, 2), "next_state must be"),
+        ((0, 0, 0, 0.5, None), "next_state must be"),
     ]:
         refused(message, me.learn, *args)
     assert me.episodes == 0
@@ -175,8 +175,8 @@ def test_an_agent_checks_what_it_is_told():
 @pytest.mark.parametrize("kind", ["learner", "bandit", "base"])
 def test_a_class_or_a_name_in_place_of_an_object(kind: str, game: tacit.TabularGame):
     if kind == "learner":
-        refused("learner is", tacit.learn, game, tacit.learners.StageV, episodes=5)
+        refused("learner must be", tacit.learn, game, tacit.learners.StageV, episodes=5)
     elif kind == "bandit":
-        refused("bandit is", tacit.learn, game, "stage-v-cce", bandit=Exp3IX, episodes=5)
+        refused("bandit must be", tacit.learn, game, "stage-v-cce", bandit=Exp3IX, episodes=5)
     else:
-        refused("base is", Swap, "exp3")
+        refused("base must be", Swap, "exp3")

@@ -164,10 +164,10 @@ def test_bad_calls_are_one_sentence(game):
         ({"periods": 10}, finite, "q-independent", "periods is for discounted games"),
         ({"periods": 10}, game, "stage-v-cce", "stage-v-cce learns from how episodes end"),
         ({"periods": 10}, game, None, "portfolio learns from how episodes end"),
-        ({"periods": 0}, game, "q-independent", "periods is 0"),
+        ({"periods": 0}, game, "q-independent", "periods must be"),
         ({"episodes": 10, "initial": "uniform-rivals"}, game, "q-independent", "initial is of play that never resets"),
         ({"episodes": 10, "decay": 0.1, "power": 0.5}, game, "q-independent", "decay and power"),
-        ({"periods": 10, "temperature": 0}, game, "q-independent", "temperature is 0"),
+        ({"periods": 10, "temperature": 0}, game, "q-independent", "temperature must be"),
         ({"periods": 10, "initial": "x"}, game, "q-independent", "initial"),
     ]
     for options, where, learner, message in bad:

@@ -77,10 +77,10 @@ def test_own_observations_numbers_and_no_seed():
     ("change", "told"),
     [
         ({"actions": [2]}, "which differ"),
-        ({"actions": 0}, "actions is 0"),
+        ({"actions": 0}, "actions must be"),
         ({"step": lambda actions: 3}, "step of Coins returned 3; it must return"),
         ({"step": lambda actions: (0, [1.0], False)}, "one for each of 2 agents"),
-        ({"step": lambda actions: (0, float("nan"), False)}, "the reward of agent 0 is nan"),
+        ({"step": lambda actions: (0, float("nan"), False)}, "the reward of agent 0 must be"),
         ({"step": lambda actions: 1 // 0}, "Coins failed in step: ZeroDivisionError"),
     ],
 )

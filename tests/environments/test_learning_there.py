@@ -334,10 +334,13 @@ def test_gymnasium_environments_with_tables_are_games():
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, checkpoint=object()), "must be a .*Checkpoint"),
         (lambda: tacit.learn(Corridor(), "npg", episodes=5), "needs the game's tables"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, certify=True), "has no tables"),
-        (lambda: tacit.learn(tacit.from_pettingzoo(Corridor(), horizon=0), "stage-v-cce", episodes=5), "horizon is 0"),
+        (
+            lambda: tacit.learn(tacit.from_pettingzoo(Corridor(), horizon=0), "stage-v-cce", episodes=5),
+            "horizon must be",
+        ),
         (
             lambda: tacit.learn(tacit.from_pettingzoo(Corridor(), reward_range=(1, 0)), "stage-v-cce", episodes=5),
-            "reward_range is",
+            "reward_range must be",
         ),
         (
             lambda: tacit.learn(tacit.from_pettingzoo(Corridor(), reward_range=(0, 1)), "stage-v-cce", episodes=5),
@@ -405,9 +408,9 @@ class Faulty(Corridor):
         ("somebody is missing", "right observes nothing when an episode begins"),
         ("four values", "it must return .observations, rewards, terminations, truncations, infos."),
         ("a list", "the rewards of corridor are .1.0, 2.0.; they must be a dict"),
-        ("none", "the reward of left is None; it must be a finite number"),
-        ("word", "the reward of left is 'x'"),
-        ("nan", "the reward of left is nan"),
+        ("none", "the reward of left must be"),
+        ("word", "the reward of left must be"),
+        ("nan", "the reward of left must be"),
         ("array", "the reward of left is array"),
     ],
 )

@@ -182,8 +182,8 @@ def test_the_model_plans_as_value_iteration_does():
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda game, policy: tacit.exploit(game, policy, episodes=0), "episodes is 0"),
-        (lambda game, policy: tacit.exploit(game, policy, agent=7), "agent is 7"),
+        (lambda game, policy: tacit.exploit(game, policy, episodes=0), "episodes must be"),
+        (lambda game, policy: tacit.exploit(game, policy, agent=7), "agent must be"),
         (lambda game, policy: tacit.exploit(game, policy, confidence=1.0), "between 0 and 1"),
         (lambda game, policy: tacit.exploit(game, 3), "policy is 3"),
         (lambda game, policy: tacit.evaluate(game, policy, episodes=5, gap="nash"), "tacit.exploit"),

@@ -48,11 +48,6 @@ def play(parts: list[Any], states: Any, seed: int) -> list[list[int]]:
     return [[part.act(h, s) for part, s in zip(parts, row, strict=True)] for h, row in enumerate(states)]
 
 
-def test_mixtures_of_own_records_are_not_deployed(run: tacit.Run):
-    with pytest.raises(tacit.TacitError, match="has a record for each agent"):
-        run.candidates["average"].policy.deploy(20)
-
-
 class Network:
     """One hidden layer, by policy gradient, on what it observes."""
 

@@ -40,7 +40,7 @@ def test_a_table_that_ends_before_the_episodes_is_noted():
 
 
 def test_states_that_no_observation_names_are_refused():
-    with pytest.raises(tacit.TacitError, match="observations has 3 entries for 7 states"):
+    with pytest.raises(tacit.TacitError, match="observations must have an entry for each of 7 states"):
         tacit.MarkovPolicy([np.full((6, 7, 2), 0.5)], observations=[SEEN[:3]])
 
 

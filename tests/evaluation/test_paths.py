@@ -119,10 +119,10 @@ def test_bad_input_is_one_sentence():
     bad = [
         (lambda: follow(game, tacit.MarkovPolicy.uniform(game), start=0), "one action in each state"),
         (lambda: follow(tacit.make("good-state", discount=0.9), policy, start=0), "does not fit|certain|states"),
-        (lambda: follow(game, policy, start=9), "start is 9"),
-        (lambda: follow(game, policy, start=0, forced={2: 0}), "forced is 2"),
-        (lambda: follow(game, policy, start=0, forced={0: [3]}), "forced.0. is 3"),
-        (lambda: follow(game, policy, start=0, periods=0), "periods is 0"),
+        (lambda: follow(game, policy, start=9), "start must be"),
+        (lambda: follow(game, policy, start=0, forced={2: 0}), "forced must be"),
+        (lambda: follow(game, policy, start=0, forced={0: [3]}), "forced.0. must be"),
+        (lambda: follow(game, policy, start=0, periods=0), "periods must be"),
         (lambda: follow(game, policy, start=0, periods=1).cycle, "has not come to its cycle"),
     ]
     for call, message in bad:

@@ -134,18 +134,18 @@ def test_interrupted_it_has_what_had_begun():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"learners": "npg"}, "learners is 'npg'"),
+        ({"learners": "npg"}, "learners must be"),
         ({"learners": []}, "at least 1 learners"),
         ({"learners": ["npgg"]}, "no learner 'npgg'; did you mean 'npg'"),
         ({"learners": [tacit.LearnerSpec("npg", {"eat": 1})]}, "has no parameter 'eat'; did you mean 'eta'"),
         ({"learners": ["npg", "npg"]}, "npg is listed twice"),
-        ({"seconds": 0}, "seconds is 0"),
-        ({"episodes": 0}, "episodes is 0"),
+        ({"seconds": 0}, "seconds must be"),
+        ({"episodes": 0}, "episodes must be"),
         ({"seconds": 1, "episodes": 1}, "both given"),
-        ({"seeds": 0}, "seeds is 0"),
-        ({"seeds": -3}, "seeds is -3"),
-        ({"seed": -1}, "seed is -1"),
-        ({"episodes": 1, "workers": 0}, "workers is 0"),
+        ({"seeds": 0}, "seeds must be"),
+        ({"seeds": -3}, "seeds must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"episodes": 1, "workers": 0}, "workers must be"),
     ],
 )
 def test_bad_input(given: dict[str, Any], told: str):

@@ -42,7 +42,7 @@ def test_runs_with_other_limits_are_other_runs():
 
 def test_nothing_that_ends_runs_is_told():
     assert experiment().episodes == 10_000
-    with pytest.raises(tacit.TacitError, match="seconds is 0"):
+    with pytest.raises(tacit.TacitError, match="seconds must be"):
         experiment(seconds=0)
 
 

@@ -49,7 +49,7 @@ def test_every_option_comes_through_an_experiment_and_its_file_to_each_run(tmp_p
 @pytest.mark.parametrize("given", [{"points": 0}, {"gap": -1}, {"seconds": 0}, {"certify": 1}, {"keep": None}])
 def test_a_wrong_option_is_told_by_its_name(given: dict[str, object]):
     (name,) = given
-    with pytest.raises(tacit.TacitError, match=f"^{name} is "):
+    with pytest.raises(tacit.TacitError, match=f"^{name} must be"):
         Options(5, **given)  # type: ignore[arg-type]
 
 

@@ -97,5 +97,5 @@ def test_rules(
 
 @pytest.mark.parametrize("wrong", [1, "true", None])
 def test_published_file_is_yes_or_no(wrong: object):
-    with pytest.raises(tacit.TacitError, match="published_file is"):
+    with pytest.raises(tacit.TacitError, match="published_file must be"):
         tacit.make("box-pushing", published_file=wrong)

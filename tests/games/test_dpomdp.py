@@ -624,7 +624,7 @@ def test_the_good_file_is_good(tmp_path: Path):
 def test_no_horizon(tmp_path: Path):
     path = write(tmp_path, GOOD.replace("discount: 0.9", "discount: 1"), "good.dpomdp")
     assert "does not say how many steps" in refusal(path, horizon=None)
-    assert "horizon is 0" in refusal(path, horizon=0)
+    assert "horizon must be" in refusal(path, horizon=0)
 
 
 def test_no_text_file(tmp_path: Path):

@@ -81,7 +81,7 @@ def test_layout_changes_nothing(tmp_path: Path, text: str, change):
 def test_horizon(tmp_path: Path):
     path = write(tmp_path, PAYOFF_FORM, "game.nfg")
     assert formats.load_nfg(path, horizon=5).horizon == 5
-    with pytest.raises(tacit.TacitError, match="horizon is 0"):
+    with pytest.raises(tacit.TacitError, match="horizon must be"):
         formats.load_nfg(path, horizon=0)
 
 

@@ -82,7 +82,7 @@ def test_parameters():
         ({"reward": lambda i, h, s, actions: actions[7]}, "reward .* failed: IndexError"),
         ({"start": lambda u: u}, "start .* must return a whole number from 0 to 1; got 0.5"),
         ({"start": 3}, r"start must be a Python function of \(u\); got 3"),
-        ({"actions": [2]}, r"actions is \[2\]"),
+        ({"actions": [2]}, r"actions must be"),
         ({"params": {}}, "params is {}"),
         ({"params": {"a b": 1}}, "params has the name 'a b'"),
         ({"params": {"a": "x"}}, r"params\['a'\] is 'x'"),

@@ -124,7 +124,7 @@ def test_what_no_table_says_is_played():
         ("CliffWalking-v1", {}, "CliffWalking-v1 has no time limit; give the horizon"),
         ("CartPole-v1", {"discount": 0.9}, "discount is for environments with a transition table"),
         ("FrozenLake-v1", {"reward_range": (0, 1)}, "FrozenLake-v1 has a transition table"),
-        ("FrozenLake-v1", {"horizon": 0}, "horizon is 0"),
+        ("FrozenLake-v1", {"horizon": 0}, "horizon must be"),
         (3, {}, "env must be a gymnasium.Env, or an id such as 'FrozenLake-v1'; got 3"),
         (Bare(), {"slip": 1}, "'slip' is given along with an environment; parameters go with an id"),
     ],

@@ -41,7 +41,7 @@ def test_repeated_play_adds_up(name: str):
 
 def test_penalty_takes_its_size():
     assert tacit.make("penalty", penalty=-3).reward_range == (-3, 10)
-    with pytest.raises(tacit.TacitError, match="penalty is 3"):
+    with pytest.raises(tacit.TacitError, match="penalty must be"):
         tacit.make("penalty", penalty=3)
 
 

@@ -456,9 +456,9 @@ def test_games(text: str):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"horizon": 0}, "horizon is 0; it must be a whole number of at least 1"),
-        ({"limit": 0.5}, "limit is 0.5; it must be a whole number of at least 1"),
-        ({"key": "text"}, "key is 'text'; it must be a function"),
+        ({"horizon": 0}, "horizon must be"),
+        ({"limit": 0.5}, "limit must be"),
+        ({"key": "text"}, "key must be"),
         ({"limit": 100}, r"tic_tac_toe\(\) has .* up to move 2"),
     ],
 )

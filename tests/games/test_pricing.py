@@ -117,7 +117,7 @@ def test_start_memory_and_discount():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"firms": 1}, "firms is 1; it must be"),
+        ({"firms": 1}, "firms must be"),
         ({"discount": 1}, "below 1"),
         ({"limits": (0.5, 2)}, "prices must not be below cost"),
         ({"margin": 2}, "prices must not be below cost"),
@@ -125,13 +125,13 @@ def test_start_memory_and_discount():
         ({"limits": (2, 2)}, "limits must differ"),
         ({"firms": 9}, "would take .* of memory"),
         ({"firms": 61}, "too many"),
-        ({"prices": 1}, "prices is 1"),
-        ({"mu": 0}, "mu is 0"),
+        ({"prices": 1}, "prices must be"),
+        ({"mu": 0}, "mu must be"),
         ({"costs": [1, 2, 3]}, "list of 2"),
         ({"demand": "cournot", "costs": [1, 2]}, "the same for all firms"),
         ({"demand": "bertrand", "qualities": 1}, "above costs"),
         ({"timing": "sequential", "firms": 3}, "two firms"),
-        ({"start": [1, 15]}, "start is 15"),
+        ({"start": [1, 15]}, "start must be"),
     ],
 )
 def test_bad_input_is_one_sentence(options, message):
@@ -153,8 +153,8 @@ def test_a_game_made_by_hand_is_checked_too():
     for args, why in (
         ((None, "simultaneous", 1, None, 0.9), "market must be a Market"),
         ((market, "turns", 1, None, 0.9), "no timing 'turns'"),
-        ((market, "simultaneous", 5, None, 0.9), "memory is 5"),
-        ((market, "simultaneous", 1, [9, 9], 0.9), "start is 9"),
+        ((market, "simultaneous", 5, None, 0.9), "memory must be"),
+        ((market, "simultaneous", 1, [9, 9], 0.9), "start must be"),
         ((market, "simultaneous", 1, None, 1.0), "below 1"),
         ((tacit.make("pricing", prices=3, firms=3).market, "sequential", 1, None, 0.9), "two firms"),
     ):

@@ -50,8 +50,8 @@ def test_states_beyond_the_horizon_are_left_out():
         ({"transition": lambda s, a: 3}, r"transition\(0, \(0,\)\) must be pairs"),
         ({"transition": lambda s, a: [(1.0, s + 1)], "limit": 10}, "more than 10 states × joint actions"),
         ({"reward": lambda s, a: [1, 2]}, r"reward\(0, \(0,\)\) must be a number, or one for each of 1 agents"),
-        ({"reward": None}, "reward is None"),
-        ({"actions": []}, r"actions is \[\]"),
+        ({"reward": None}, "reward must be"),
+        ({"actions": []}, r"actions must be"),
         ({"start": {}}, "start must be"),
     ],
 )

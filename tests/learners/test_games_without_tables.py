@@ -144,13 +144,13 @@ def test_plain_classes_play_it_too():
     ("wrong", "message"),
     [
         ({"agents": 3}, r"actions must be .*3 numbers, one for each agent"),
-        ({"states": 0}, "states is 0"),
-        ({"horizon": 1.5}, "horizon is 1.5"),
+        ({"states": 0}, "states must be"),
+        ({"horizon": 1.5}, "horizon must be"),
         ({"actions": [2, 2]}, "actions must be a tuple"),
-        ({"reward_range": (1, 0)}, "reward_range is"),
-        ({"reward_range": None}, "reward_range is None"),
+        ({"reward_range": (1, 0)}, "reward_range must be"),
+        ({"reward_range": None}, "reward_range must be"),
         ({"notes": "x"}, "notes must be"),
-        ({"name": 3}, "name is 3"),
+        ({"name": 3}, "name must be"),
     ],
 )
 def test_wrong_sizes(wrong: dict[str, Any], message: str):

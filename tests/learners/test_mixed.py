@@ -167,16 +167,16 @@ def test_in_an_environment_each_agent_has_its_own_too():
 @pytest.mark.parametrize(
     ("learner", "params", "message"),
     [
-        (["stage-v-cce"], {}, "learner lists 1; there must be one for each of 2 agents"),
-        (["stage-v-cce"] * 3, {}, "learner lists 3; there must be one for each of 2 agents"),
-        ([], {}, "learner lists 0; there must be one for each of 2 agents"),
+        (["stage-v-cce"], {}, "learner must list one for each of 2 agents"),
+        (["stage-v-cce"] * 3, {}, "learner must list one for each of 2 agents"),
+        ([], {}, "learner must list one for each of 2 agents"),
         (["stage-v-cce", "ucb-central"], {}, "ucb-central does not learn from one agent's own play"),
         (["pg-exact", "stage-v-cce"], {}, "pg-exact does not learn from one agent's own play"),
         (["npg", "npg"], {}, "npg does not learn from one agent's own play"),
         (["stage-v-cce", "q-indep"], {}, "did you mean 'q-independent'"),
-        (["stage-v-cce", 3], {}, "learner is 3"),
+        (["stage-v-cce", 3], {}, "learner must be"),
         (["stage-v-cce", "q-independent"], {"bonus": 0.1}, "leave out bonus"),
-        (["stage-v-cce", ["q-independent"]], {}, "learner is"),
+        (["stage-v-cce", ["q-independent"]], {}, "learner must be"),
     ],
 )
 def test_teams_that_cannot_be(learner: list[Any], params: dict[str, Any], message: str):

@@ -141,7 +141,7 @@ def test_central_learners_may_be_members():
         ([3], "must be names"),
         ("q-independent", "at least two"),
         ("q-independent,q-independent", "'q-independent' twice"),
-        ([("a", 1), ("b", 2)], "learner is 1"),
+        ([("a", 1), ("b", 2)], "learner must be"),
         ("adaptive-v-cce,pg-exact", "cannot be a member"),
         ("q-independent,portfolio", "list its members instead"),
         ("a,b", "no learner 'a'"),

@@ -1,4 +1,4 @@
-"""Certified and deployed policies on disk: what is read is what was written, or a TacitError that names the file."""
+"""Recorded policies on disk: what is read is what was written, or a TacitError that names the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from answers import learn_average
 
 import tacit
-from tacit.policies import DeployedPolicy, RecordedPolicy
+from tacit.policies import RecordedPolicy
 
 
 @pytest.fixture(scope="module")
@@ -18,18 +18,17 @@ def run() -> tacit.Run:
     return learn_average(game, "stage-v-cce", episodes=200, seed=2, bonus=0.05)
 
 
-def same(one: RecordedPolicy | DeployedPolicy, two: RecordedPolicy | DeployedPolicy) -> bool:
-    keys = ["visited", "stored"] if isinstance(one, RecordedPolicy) else ["row", "following", "stored", "first"]
-    sizes = ["actions", "states", "horizon"]
-    return all(np.array_equal(getattr(one, key), getattr(two, key)) for key in keys + sizes)
+def same(one: RecordedPolicy, two: RecordedPolicy) -> bool:
+    keys = ("visited", "stored", "actions", "states", "horizon")
+    return all(np.array_equal(getattr(one, key), getattr(two, key)) for key in keys)
 
 
-@pytest.fixture(params=["certified", "deployed"])
-def policy(request: pytest.FixtureRequest, run: tacit.Run) -> RecordedPolicy | DeployedPolicy:
-    return run.policy if request.param == "certified" else run.policy.deploy(20, seed=1)
+@pytest.fixture
+def policy(run: tacit.Run) -> RecordedPolicy:
+    return run.policy
 
 
-def test_round_trip(policy: RecordedPolicy | DeployedPolicy, tmp_path: Path):
+def test_round_trip(policy: RecordedPolicy, tmp_path: Path):
     policy.save(tmp_path / "policy.npz")
     assert same(type(policy).load(tmp_path / "policy.npz"), policy)
     assert [place.name for place in tmp_path.iterdir()] == ["policy.npz"]
@@ -48,7 +47,7 @@ def test_the_rule_and_the_certificate_survive(rule: str, run: tacit.Run, tmp_pat
     assert (one.returns == two.returns).all()
 
 
-def loaded_or_message(kind: type, place: Path) -> RecordedPolicy | DeployedPolicy | str:
+def loaded_or_message(kind: type, place: Path) -> RecordedPolicy | str:
     try:
         return kind.load(place)
     except tacit.TacitError as error:
@@ -56,7 +55,7 @@ def loaded_or_message(kind: type, place: Path) -> RecordedPolicy | DeployedPolic
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_damage_is_noticed_or_harmless(policy: RecordedPolicy | DeployedPolicy, seed: int, tmp_path: Path):
+def test_damage_is_noticed_or_harmless(policy: RecordedPolicy, seed: int, tmp_path: Path):
     place = tmp_path / "policy.npz"
     policy.save(place)
     whole, rng = place.read_bytes(), np.random.default_rng(seed)
@@ -77,7 +76,7 @@ def test_damage_is_noticed_or_harmless(policy: RecordedPolicy | DeployedPolicy, 
     assert taken < 90
 
 
-def test_a_file_cut_short_is_refused(policy: RecordedPolicy | DeployedPolicy, tmp_path: Path):
+def test_a_file_cut_short_is_refused(policy: RecordedPolicy, tmp_path: Path):
     place = tmp_path / "policy.npz"
     policy.save(place)
     whole = place.read_bytes()
@@ -87,7 +86,7 @@ def test_a_file_cut_short_is_refused(policy: RecordedPolicy | DeployedPolicy, tm
             type(policy).load(place)
 
 
-def altered(policy: RecordedPolicy | DeployedPolicy, place: Path, **changes: object) -> Path:
+def altered(policy: RecordedPolicy, place: Path, **changes: object) -> Path:
     policy.save(place)
     with np.load(place) as arrays:
         held = {**arrays, **changes}
@@ -110,9 +109,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_a_whole_file_with_wrong_contents_is_refused(
-    what: str, policy: RecordedPolicy | DeployedPolicy, tmp_path: Path
-):
+def test_a_whole_file_with_wrong_contents_is_refused(what: str, policy: RecordedPolicy, tmp_path: Path):
     place = altered(policy, tmp_path / "policy.npz", **WRONG[what])
     with pytest.raises(tacit.TacitError, match=r"policy\.npz") as caught:
         type(policy).load(place)
@@ -136,47 +133,15 @@ def test_a_certified_policy_checks_its_arrays(what: str, run: tacit.Run, tmp_pat
         RecordedPolicy.load(place)
 
 
-def test_a_thinned_policy_checks_its_arrays(run: tacit.Run, tmp_path: Path):
-    policy = run.policy.deploy(5)
-    for changes in (
-        {"row": policy.row[::-1]},
-        {"row": policy.row - policy.states},  # node 0 would have rows
-        {"row": policy.row + policy.states},  # and node 1 none
-        {"first": policy.first[:0]},
-        {"first": policy.first + policy.nodes},
-        {"first": policy.first[None]},
-        {"following": policy.following[:-1]},
-        {"following": policy.following - policy.nodes},
-    ):
-        place = altered(policy, tmp_path / "policy.npz", **changes)
-        with pytest.raises(tacit.TacitError, match=r"policy\.npz"):
-            DeployedPolicy.load(place)
-
-
-@pytest.mark.parametrize("wrong", [np.nan, 1.5, -0.5])
-def test_a_thinned_policy_checks_its_probabilities(wrong: float, run: tacit.Run, tmp_path: Path):
-    policy = run.policy.deploy(5)
-    stored = np.full(policy.stored.shape, wrong, dtype=np.float32)
-    with pytest.raises(tacit.TacitError, match=r"policy\.npz"):
-        DeployedPolicy.load(altered(policy, tmp_path / "policy.npz", stored=stored))
-
-
-def test_both_check_their_sums(run: tacit.Run, tmp_path: Path):
+def test_sums_are_checked(run: tacit.Run, tmp_path: Path):
     stored = np.full(run.policy.stored.shape, 0.9, dtype=np.float32)  # agent 1 has three actions: 0.9 + 0.9
     with pytest.raises(tacit.TacitError, match=r"policy\.npz"):
         RecordedPolicy.load(altered(run.policy, tmp_path / "policy.npz", stored=stored))
-    policy = run.policy.deploy(5)
-    stored = np.full(policy.stored.shape, 0.9, dtype=np.float32)
-    with pytest.raises(tacit.TacitError, match="agent 1 that sum to more than 1"):
-        DeployedPolicy.load(altered(policy, tmp_path / "policy.npz", stored=stored))
 
 
 def test_one_kind_is_not_read_as_the_other(run: tacit.Run, tmp_path: Path):
-    run.policy.save(tmp_path / "certified.npz")
-    run.policy.deploy(5).save(tmp_path / "deployed.npz")
-    with pytest.raises(tacit.TacitError, match="not a deployed policy"):
-        DeployedPolicy.load(tmp_path / "certified.npz")
+    tacit.MarkovPolicy.uniform(run.game).save(tmp_path / "markov.npz")
     with pytest.raises(tacit.TacitError, match="not a recorded policy"):
-        RecordedPolicy.load(tmp_path / "deployed.npz")
+        RecordedPolicy.load(tmp_path / "markov.npz")
     with pytest.raises(tacit.TacitError, match="no file"):
         RecordedPolicy.load(tmp_path / "nothing.npz")

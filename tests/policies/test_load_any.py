@@ -20,7 +20,6 @@ def kinds() -> dict[str, object]:
         "product": tacit.solve(game, "optimum").policy,
         "correlated": tacit.solve(game, "ce").policy,
         "certified": certified,
-        "deployed": certified.deploy(5, seed=1),
     }
 
 
@@ -28,7 +27,6 @@ CLASSES = {
     "product": tacit.MarkovPolicy,
     "correlated": tacit.MarkovPolicy,
     "certified": tacit.policies.RecordedPolicy,
-    "deployed": tacit.policies.DeployedPolicy,
 }
 FORMS = [(kind, ending) for kind in CLASSES for ending in ("npz", "json") if (kind, ending) != ("certified", "json")]
 
@@ -39,10 +37,6 @@ def test_each_kind_comes_back_as_what_it_was(kind: str, ending: str, kinds: dict
     policy.save(path)  # type: ignore[attr-defined]
     found = policies.load(path)
     assert type(found) is CLASSES[kind] is type(policy)
-    if kind == "deployed":
-        for key in ("row", "following", "stored", "first"):
-            np.testing.assert_array_equal(getattr(found, key), getattr(policy, key))
-        return
     own = CLASSES[kind].load(path)  # type: ignore[attr-defined]
     game = tacit.make("good-state", horizon=3)
     concept = "nash" if kind == "product" else "cce"
@@ -75,7 +69,7 @@ def test_the_class_of_another_kind_names_the_right_one(
         ("p.json", b"[]"),
         ("p.json", b"3"),
         ("p.json", b'{"format": "tacit policy", "version": 1, "kind": "magic"}'),
-        ("p.json", b'{"format": "tacit policy", "version": 1, "kind": ["deployed"]}'),
+        ("p.json", b'{"format": "tacit policy", "version": 1, "kind": ["product"]}'),
         ("p.txt", b"nothing"),
     ],
 )
@@ -116,7 +110,7 @@ def test_files_of_other_things_are_told_by_what_they_are(kinds: dict[str, object
     for name, words in told.items():
         with pytest.raises(tacit.TacitError, match=words):
             tacit.policies.Part.load(tmp_path / f"{name}.npz", agent=0)
-    with pytest.raises(tacit.TacitError, match=r"deploy\(200\)"):
+    with pytest.raises(tacit.TacitError, match=r"a recorded policy is a \.npz"):
         kinds["certified"].save(tmp_path / "part.json", agent=0)  # type: ignore[attr-defined]
 
 

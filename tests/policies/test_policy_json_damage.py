@@ -9,45 +9,37 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import tacit
-from tacit.policies import DeployedPolicy, MarkovPolicy
+from tacit.policies import MarkovPolicy
 
 
-def of_kind(kind: str) -> MarkovPolicy | DeployedPolicy:
+def of_kind(kind: str) -> MarkovPolicy:
     game = tacit.make("random-general-sum", states=2, actions=[2, 3], horizon=2, seed=1)
-    if kind != "deployed":
-        return MarkovPolicy.random(game, correlated=kind == "correlated")
-    rng = np.random.default_rng(0)
-    policy = tacit.policies.RecordedPolicy(
-        rng.integers(2, size=(40, 2)), rng.dirichlet(np.ones(3), (40, 2)), actions=(2, 3), states=2
-    )
-    return policy.deploy(3)
+    return MarkovPolicy.random(game, correlated=kind == "correlated")
 
 
-@pytest.fixture(params=["deployed", "product", "correlated"])
-def policy(request: pytest.FixtureRequest) -> MarkovPolicy | DeployedPolicy:
+@pytest.fixture(params=["product", "correlated"])
+def policy(request: pytest.FixtureRequest) -> MarkovPolicy:
     return of_kind(request.param)
 
 
-def outcome(policy: MarkovPolicy | DeployedPolicy, place: Path, content: bytes) -> str | None:
+def outcome(policy: MarkovPolicy, place: Path, content: bytes) -> str | None:
     """Read a document; return the sentence, or None where it was taken and can be played."""
     place.write_bytes(content)
     try:
-        found = type(policy).load(place)
+        found = MarkovPolicy.load(place)
     except tacit.TacitError as error:
         told = str(error)
         assert str(place) in told
         assert "\n" not in told
         assert len(told) < 600
         return told
-    if isinstance(found, DeployedPolicy):
-        part = found.part(0)
-        for seed in range(3):
-            part.begin(seed)
-            assert all(0 <= part.act(h, 0) < found.actions[0] for h in range(min(found.horizon, 3)))
+    part = found.part(0)
+    for seed in range(3):
+        part.begin(seed)
+        assert all(0 <= part.act(h, 0) < found.actions[0] for h in range(min(found.steps, 3)))
     return None
 
 
@@ -64,7 +56,7 @@ STRANGE += [[0.5], {"0": [0, [0.5], [0.1, 0.1]]}, [0, 0], "²", 2**31, 2**63]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_mutated_documents(policy: MarkovPolicy | DeployedPolicy, seed: int, tmp_path: Path):
+def test_mutated_documents(policy: MarkovPolicy, seed: int, tmp_path: Path):
     """Five hundred documents each: values replaced, entries removed, repeated or renamed."""
     place, rng = tmp_path / "policy.json", random.Random(seed)
     policy.save(place)
@@ -87,7 +79,7 @@ def test_mutated_documents(policy: MarkovPolicy | DeployedPolicy, seed: int, tmp
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_flipped_bytes(policy: MarkovPolicy | DeployedPolicy, seed: int, tmp_path: Path):
+def test_flipped_bytes(policy: MarkovPolicy, seed: int, tmp_path: Path):
     place, rng = tmp_path / "policy.json", random.Random(100 + seed)
     policy.save(place)
     whole = place.read_bytes()
@@ -98,7 +90,7 @@ def test_flipped_bytes(policy: MarkovPolicy | DeployedPolicy, seed: int, tmp_pat
         outcome(policy, place, bytes(damaged))
 
 
-def test_a_document_cut_short_is_refused(policy: MarkovPolicy | DeployedPolicy, tmp_path: Path):
+def test_a_document_cut_short_is_refused(policy: MarkovPolicy, tmp_path: Path):
     place = tmp_path / "policy.json"
     policy.save(place)
     whole = place.read_bytes()
@@ -116,7 +108,7 @@ HOSTILE = {
     "another document": b'{"format":"other"}',
     "another version": b'{"format":"tacit policy","version":2}',
     "no kind": (HEADER + '"kind":null}').encode(),
-    "a list of kinds": (HEADER + '"kind":["deployed"]}').encode(),
+    "a list of kinds": (HEADER + '"kind":["product"]}').encode(),
     "only a header": (HEADER + '"kind":"KIND"}').encode(),
     "deep lists": b"[" * 100_000,
     "deep objects": b'{"a":' * 100_000,
@@ -135,43 +127,35 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_hostile_documents_are_refused(what: str, policy: MarkovPolicy | DeployedPolicy, tmp_path: Path):
-    kind = "deployed" if isinstance(policy, DeployedPolicy) else "product" if policy.product else "correlated"
+def test_hostile_documents_are_refused(what: str, policy: MarkovPolicy, tmp_path: Path):
+    kind = "product" if policy.product else "correlated"
     assert outcome(policy, tmp_path / "policy.json", HOSTILE[what].replace(b"KIND", kind.encode())) is not None
 
 
 Change = Callable[[dict[str, Any]], None]
 WRONG: dict[str, tuple[Change, str]] = {
-    "states": (lambda d: d.update(states=0), "states is 0; it must be a whole number from 1"),
-    "horizon": (lambda d: d.update(horizon=2.5), "horizon is 2.5; it must be a whole number"),
-    "actions": (lambda d: d.update(actions="22"), "its actions is '22'; it must be a list"),
-    "a run": (lambda d: d["runs"].append(10**6), r"runs\[3\] is 1000000; it must be a whole number from 0 to"),
-    "no runs": (lambda d: d.update(runs=[]), "at least one run"),
-    "a node": (lambda d: d["nodes"].append([]), r"nodes\[\d+\] is \[\]; it must be an object"),
-    "a node without rows": (lambda d: d["nodes"].insert(2, {}), "its nodes count from 1 without a gap"),
-    "rows in node 0": (lambda d: d["nodes"][0].update(d["nodes"][1]), "its nodes count from 1 without a gap"),
-    "a state": (lambda d: d["nodes"][1].update({"2": d["nodes"][1]["0"]}), r"nodes\[1\]\['2'\] is of no state; states"),
-    "a state twice": (
-        lambda d: d["nodes"][1].update({"00": d["nodes"][1]["0"]}),
-        r"\['00'\] is of no state; states go",
-    ),
-    "a row": (lambda d: d["nodes"][1].update({"0": [0]}), r"nodes\[1\]\['0'\] is \[0\]; it must be a node and a list"),
-    "next": (lambda d: d["nodes"][1]["0"].__setitem__(0, -1), r"nodes\[1\]\['0'\]\[0\] is -1; it must be a whole"),
-    "too few": (lambda d: d["nodes"][1]["0"][2].pop(), r"nodes\[1\]\['0'\]\[2\] is .*; it must be a list of 2 prob"),
-    "negative": (lambda d: d["nodes"][1]["0"][1].__setitem__(0, -0.1), r"\[1\]\[0\] is -0.1; it must be a number from"),
-    "sums": (lambda d: d["nodes"][1]["0"].__setitem__(2, [0.9, 0.9]), "agent 1 that sum to more than 1"),
+    "steps": (lambda d: d.update(steps=2.5), "steps must be a whole number from 1"),
+    "no steps": (lambda d: d.update(steps=0), "steps must be a whole number from 1"),
+    "actions": (lambda d: d.update(actions="22"), "its actions must be a list"),
+    "no tables": (lambda d: d.update(probs=[]), "one array"),
+    "no list of tables": (lambda d: d.update(probs={}), "its probs must be a list"),
+    "a table": (lambda d: d["probs"].__setitem__(1, []), r"probs\[1\]"),
+    "a row": (lambda d: d["probs"][1][0].__setitem__(0, [0.5]), r"probs\[1\].* rectangular"),
+    "negative": (lambda d: d["probs"][0][0].__setitem__(1, [-0.5, 1.5]), r"probs\[0\]\[h=0, s=1, a=0\]"),
+    "sums": (lambda d: d["probs"][1][1].__setitem__(0, [0.9, 0.9, 0.0]), r"probs\[1\]\[h=1, s=0\] must sum to 1"),
+    "words": (lambda d: d["probs"][0][0][0].__setitem__(0, "half"), r"probs\[0\]"),
 }
 
 
 @pytest.mark.parametrize("what", WRONG)
 def test_what_is_wrong_is_named(what: str, tmp_path: Path):
-    policy, place, (change, told) = of_kind("deployed"), tmp_path / "policy.json", WRONG[what]
+    policy, place, (change, told) = of_kind("product"), tmp_path / "policy.json", WRONG[what]
     policy.save(place)
     document = json.loads(place.read_text())
     change(document)
     place.write_text(json.dumps(document))
-    with pytest.raises(tacit.TacitError, match=rf"policy\.json is not a deployed policy: .*{told}"):
-        DeployedPolicy.load(place)
+    with pytest.raises(tacit.TacitError, match=rf"policy\.json is not a Markov policy: .*{told}"):
+        MarkovPolicy.load(place)
 
 
 @pytest.mark.parametrize("change", [{"states": 3}, {"steps": 1}, {"actions": [3, 2]}, {"actions": [6]}])
@@ -188,19 +172,19 @@ def test_the_sizes_of_a_markov_policy_are_those_of_its_tables(change: dict[str, 
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
 def test_words_that_are_not_json_are_refused_anywhere(word: str, tmp_path: Path):
     place = tmp_path / "policy.json"
-    of_kind("deployed").save(place)
+    of_kind("product").save(place)
     place.write_text(place.read_text().replace("{", f'{{"note":{word},', 1))
     with pytest.raises(tacit.TacitError, match=f"{word} is not JSON"):
-        DeployedPolicy.load(place)
+        MarkovPolicy.load(place)
 
 
 def test_a_directory_is_no_document(tmp_path: Path):
     with pytest.raises(tacit.TacitError, match="is a directory"):
-        DeployedPolicy.load((tmp_path / "folder.json").mkdir() or tmp_path / "folder.json")
+        MarkovPolicy.load((tmp_path / "folder.json").mkdir() or tmp_path / "folder.json")
 
 
 def test_what_does_not_fit_into_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    of_kind("deployed").save(tmp_path / "policy.json")
+    of_kind("product").save(tmp_path / "policy.json")
     monkeypatch.setattr("tacit.core.memory.available", lambda: 1000)
     with pytest.raises(tacit.TacitError, match=r"policy\.json would take .* of memory"):
-        DeployedPolicy.load(tmp_path / "policy.json")
+        MarkovPolicy.load(tmp_path / "policy.json")

@@ -84,7 +84,7 @@ def test_a_tolerance_of_ones_own():
     assert found.holds
     assert found.tolerance == 1e-6
     assert rounding(game) < found.asymmetry < 1e-6
-    with pytest.raises(tacit.TacitError, match="tolerance is -1"):
+    with pytest.raises(tacit.TacitError, match="tolerance must be"):
         tacit.potential(game, tolerance=-1)
 
 

@@ -85,7 +85,7 @@ def test_smoothness_refuses():
         tacit.smoothness(tacit.make("good-state", horizon=10))
     with pytest.raises(tacit.TacitError, match="must be a Markov potential game"):
         tacit.smoothness(tacit.make("matching-pennies"))
-    with pytest.raises(tacit.TacitError, match=r"omega is 1\.5"):
+    with pytest.raises(tacit.TacitError, match=r"omega must be"):
         tacit.smoothness(tacit.make("stag-hunt"), omega=1.5)
 
 

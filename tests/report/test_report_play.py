@@ -150,7 +150,7 @@ def test_ctrl_c_keeps_the_tally(
     ("words", "told"),
     [
         (["good-state", "--policy", "POLICY"], "does not fit"),
-        (["matching-pennies", "--policy", "POLICY", "--agent", "2"], "--agent is 2"),
+        (["matching-pennies", "--policy", "POLICY", "--agent", "2"], "--agent must be"),
         (["matching-pennies", "--policy", "nowhere.npz"], "no file"),
         (["matching-pennies", "--policy", "POLICY", "--learner", "npg"], "got --policy and --learner"),
         (["matching-pennies", "--policy", "POLICY", "-o", "page.pdf"], "must end in .html"),

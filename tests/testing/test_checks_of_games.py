@@ -188,7 +188,7 @@ class Nameless(NamedTuple):
     ("game", "message"),
     [
         (replace(Sum(), agents=2), "actions must be"),
-        (replace(Sum(), horizon=0), "horizon is 0"),
+        (replace(Sum(), horizon=0), "horizon must be"),
         (
             replace(Sum(), kind=lambda *_: Short(3, 4, np.array([2, 3, 2]))),
             "initial_state and joint_action and next_state and reward",

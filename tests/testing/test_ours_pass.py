@@ -92,7 +92,6 @@ def test_policies():
     recorded = run.candidates["average"].policy
     policies = [
         recorded,
-        recorded.deploy(20),
         run.candidates["markov"].policy,
         run.last,
         tacit.MarkovPolicy.uniform(game),

@@ -46,7 +46,7 @@ class Swap(Bandit):
 
     def __post_init__(self) -> None:
         if not is_bandit(self.base) or self.base.regret != "external":
-            raise TacitError(f"base is {self.base!r}; it must be a bandit of external regret")
+            raise TacitError(f"base must be a bandit of external regret; got {self.base!r}")
 
     def fields(self, actions: int) -> Fields:
         """Return what a cell remembers."""

@@ -55,16 +55,16 @@ def integer(
 
     >>> integer("horizon", 0)
     Traceback (most recent call last):
-    tacit.core.errors.TacitError: horizon is 0; it must be a whole number of at least 1
+    tacit.core.errors.TacitError: horizon must be a whole number of at least 1; got 0
     >>> integer("seeds", 10**9)
     Traceback (most recent call last):
-    tacit.core.errors.TacitError: seeds is 1000000000; at most 1,000,000 can be asked for
+    tacit.core.errors.TacitError: seeds must be at most 1,000,000; got 1000000000
     """
     if least is None:
         least, high = RANGES[of or name]
         number = integer(name, value, least=least)
         if number > high:
-            raise TacitError(f"{name} is {brief(number)}; at most {high:,} can be asked for")
+            raise TacitError(f"{name} must be at most {high:,}; got {brief(number)}")
         return number
     if type(value) is int and least <= value and (most is None or value <= most):
         return value  # by far the most calls, from agents at every step
@@ -75,7 +75,7 @@ def integer(
     except TypeError:
         fits = False
     if not fits:
-        raise TacitError(f"{name} is {brief(value)}; it must be a whole number {bounds}")
+        raise TacitError(f"{name} must be a whole number {bounds}; got {brief(value)}")
     return number
 
 
@@ -84,7 +84,7 @@ def real(name: str, value: object, *, least: float = -math.inf, most: float = ma
 
     >>> real("slip", 2, least=0, most=1)
     Traceback (most recent call last):
-    tacit.core.errors.TacitError: slip is 2; it must be a number from 0 to 1
+    tacit.core.errors.TacitError: slip must be a number from 0 to 1; got 2
     """
     if least > -math.inf and most < math.inf:
         bounds = f" from {least:g} to {most:g}"
@@ -93,10 +93,10 @@ def real(name: str, value: object, *, least: float = -math.inf, most: float = ma
     else:
         bounds = f" of at most {most:g}" if most < math.inf else ""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not _finite(value):
-        raise TacitError(f"{name} is {brief(value)}; it must be a finite number{bounds}")
+        raise TacitError(f"{name} must be a finite number{bounds}; got {brief(value)}")
     number = float(value)
     if not least <= number <= most:
-        raise TacitError(f"{name} is {brief(value)}; it must be a number{bounds}")
+        raise TacitError(f"{name} must be a number{bounds}; got {brief(value)}")
     return number
 
 
@@ -105,11 +105,11 @@ def positive(name: str, value: object, *, most: float = math.inf) -> float:
 
     >>> positive("seconds", 0)
     Traceback (most recent call last):
-    tacit.core.errors.TacitError: seconds is 0; it must be a positive number
+    tacit.core.errors.TacitError: seconds must be a positive number; got 0
     """
     number = real(name, value, most=most)
     if number <= 0:
-        raise TacitError(f"{name} is {number:g}; it must be a positive number")
+        raise TacitError(f"{name} must be a positive number; got {number:g}")
     return number
 
 
@@ -118,11 +118,11 @@ def interval(name: str, value: object) -> tuple[float, float]:
 
     >>> interval("reward_range", (1, 0))
     Traceback (most recent call last):
-    tacit.core.errors.TacitError: reward_range is (1, 0); the first must not be above the second
+    tacit.core.errors.TacitError: reward_range must be (low, high) with low at most high; got (1, 0)
     """
     low, high = (real(f"{name}[{k}]", x) for k, x in enumerate(list_of(name, value, "numbers: low, high", count=2)))
     if low > high:
-        raise TacitError(f"{name} is ({low:g}, {high:g}); the first must not be above the second")
+        raise TacitError(f"{name} must be (low, high) with low at most high; got ({low:g}, {high:g})")
     return low, high
 
 
@@ -136,7 +136,7 @@ def _finite(value: numbers.Real) -> bool:
 def flag(name: str, value: object) -> bool:
     """Return `value` as a bool. Numbers and words are refused, since they are most often a slip."""
     if not isinstance(value, bool | np.bool_):
-        raise TacitError(f"{name} is {brief(value)}; it must be True or False")
+        raise TacitError(f"{name} must be True or False; got {brief(value)}")
     return bool(value)
 
 
@@ -164,10 +164,10 @@ def text(name: str, value: object, *, empty: bool = True) -> str:
 
     >>> text("name", 3)
     Traceback (most recent call last):
-    tacit.core.errors.TacitError: name is 3; it must be text
+    tacit.core.errors.TacitError: name must be text; got 3
     """
     if not isinstance(value, str) or not (value or empty):
-        raise TacitError(f"{name} is {brief(value)}; it must be text")
+        raise TacitError(f"{name} must be text; got {brief(value)}")
     return value
 
 
@@ -176,13 +176,13 @@ def list_of(name: str, value: object, of: str, *, count: int | None = None, leas
 
     >>> list_of("columns", 3, "names of columns")
     Traceback (most recent call last):
-    tacit.core.errors.TacitError: columns is 3; it must be a list of names of columns
+    tacit.core.errors.TacitError: columns must be a list of names of columns; got 3
     """
     bare = isinstance(value, str | bytes) or (isinstance(value, np.ndarray) and value.ndim == 0)
     if not bare and isinstance(value, Sequence | np.ndarray) and count in (None, len(value)) and len(value) >= least:
         return list(value)
     number = f"{count} " if count is not None else f"at least {least} " if least else ""
-    raise TacitError(f"{name} is {brief(value)}; it must be a list of {number}{of}")
+    raise TacitError(f"{name} must be a list of {number}{of}; got {brief(value)}")
 
 
 def names(what: str, value: object, count: int) -> tuple[str, ...]:
@@ -190,14 +190,14 @@ def names(what: str, value: object, count: int) -> tuple[str, ...]:
 
     >>> names("state_names", ["up", "up"], 2)
     Traceback (most recent call last):
-    tacit.core.errors.TacitError: state_names has 'up' more than once; names must differ
+    tacit.core.errors.TacitError: state_names must differ; got 'up' more than once
     """
     strings = tuple(list_of(what, value, "strings", count=count))
     if not all(isinstance(name, str) for name in strings):
-        raise TacitError(f"{what} is {brief(value)}; it must be a list of {count} strings")
+        raise TacitError(f"{what} must be a list of {count} strings; got {brief(value)}")
     twice = [name for name, times in Counter(strings).items() if times > 1]
     if twice:
-        raise TacitError(f"{what} has {twice[0]!r} more than once; names must differ")
+        raise TacitError(f"{what} must differ; got {twice[0]!r} more than once")
     return strings
 
 
@@ -206,11 +206,11 @@ def function(name: str, value: object, *, needed: bool = False) -> Any:
 
     >>> function("progress", "x")
     Traceback (most recent call last):
-    tacit.core.errors.TacitError: progress is 'x'; it must be a function
+    tacit.core.errors.TacitError: progress must be a function; got 'x'
     """
     if callable(value) or (value is None and not needed):
         return value
-    raise TacitError(f"{name} is {brief(value)}; it must be a function")
+    raise TacitError(f"{name} must be a function; got {brief(value)}")
 
 
 def plain_fields(instance: Any) -> None:
@@ -224,7 +224,7 @@ def plain_fields(instance: Any) -> None:
 def uniform(u: float) -> None:
     """Check a number that stands for a draw from [0, 1)."""
     if not real("u", u, least=0) < 1:
-        raise TacitError(f"u is {brief(u)}; it must be from 0 to below 1")
+        raise TacitError(f"u must be from 0 to below 1; got {brief(u)}")
 
 
 def array(name: str, value: npt.ArrayLike | Owned[Any]) -> FloatArray:
@@ -237,9 +237,9 @@ def array(name: str, value: npt.ArrayLike | Owned[Any]) -> FloatArray:
     try:
         values = np.asarray(inner)
     except (ValueError, TypeError, OverflowError):
-        raise TacitError(f"{name} is not a rectangular array of numbers: {brief(inner)}") from None
+        raise TacitError(f"{name} must be a rectangular array of numbers; got {brief(inner)}") from None
     if values.dtype.kind not in "biuf":
-        raise TacitError(f"{name} holds {values.dtype} values ({brief(inner)}); it must be an array of real numbers")
+        raise TacitError(f"{name} must be an array of real numbers; got {values.dtype} values ({brief(inner)})")
     fresh = owned or isinstance(inner, list | tuple)  # other objects may have given an array that they keep
     return freeze(name, Owned(values) if fresh else values, np.float64)
 
@@ -252,7 +252,7 @@ def distributions(name: str, probs: FloatArray, axes: Sequence[Axis], *, over: s
 
     >>> distributions("initial", np.array([0.5, 0.4]), ["s"], over="states")
     Traceback (most recent call last):
-    tacit.core.errors.TacitError: initial sums to 0.9; a distribution over states must sum to 1 (±1e-09)
+    tacit.core.errors.TacitError: initial must sum to 1 (±1e-09) over states; got 0.9
     """
     with np.errstate(invalid="ignore"):  # infinities of both signs are told below
         sums = probs.sum(axis=-1)
@@ -261,12 +261,10 @@ def distributions(name: str, probs: FloatArray, axes: Sequence[Axis], *, over: s
     wrong = np.argwhere(~((probs >= 0) & np.isfinite(probs)))
     if len(wrong):
         value = probs[tuple(wrong[0])]
-        raise TacitError(f"{name}{_index(axes, wrong[0])} is {value:g}; a probability must be from 0 to 1")
+        raise TacitError(f"{name}{_index(axes, wrong[0])} must be a probability from 0 to 1; got {value:g}")
     row = np.argwhere(~(np.abs(sums - 1) <= SUM_TOLERANCE))[0]
-    raise TacitError(
-        f"{name}{_index(axes[:-1], row)} sums to {sums[tuple(row)]:.12g}; "
-        f"a distribution over {over} must sum to 1 (±{SUM_TOLERANCE:g})"
-    )
+    where, total = f"{name}{_index(axes[:-1], row)}", f"{sums[tuple(row)]:.12g}"
+    raise TacitError(f"{where} must sum to 1 (±{SUM_TOLERANCE:g}) over {over}; got {total}")
 
 
 def finite(name: str, values: FloatArray, axes: Sequence[Axis]) -> None:
@@ -274,7 +272,7 @@ def finite(name: str, values: FloatArray, axes: Sequence[Axis]) -> None:
     if np.isfinite(values.min()) and np.isfinite(values.max()):
         return
     index = np.argwhere(~np.isfinite(values))[0]
-    raise TacitError(f"{name}{_index(axes, index)} is {values[tuple(index)]}; it must be a finite number")
+    raise TacitError(f"{name}{_index(axes, index)} must be a finite number; got {values[tuple(index)]}")
 
 
 def _index(axes: Sequence[Axis], index: Iterable[int]) -> str:

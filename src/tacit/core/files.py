@@ -46,7 +46,7 @@ _local = threading.local()
 def path(value: object) -> Path:
     """Return a path, or say what is wrong with it."""
     if not isinstance(value, str | os.PathLike):
-        raise TacitError(f"a path must be a string or pathlib.Path, got {brief(value)}")
+        raise TacitError(f"a path must be a string or pathlib.Path; got {brief(value)}")
     if "\0" in os.fspath(value):
         raise TacitError(f"{brief(value)} is not a path: it has a null character")
     return Path(value)
@@ -221,7 +221,7 @@ def integers(name: str, array: Array) -> list[int]:
 def _list(name: str, array: Array, kinds: str, of: str) -> list[Any]:
     if array.ndim > 1 or array.dtype.kind not in kinds:
         kind = brief(str(array.dtype))
-        raise TacitError(f"{name} has shape {brief(array.shape)} of {kind}; it must be a list of {of}")
+        raise TacitError(f"{name} must be a list of {of}; got shape {brief(array.shape)} of {kind}")
     entries: list[Any] = np.atleast_1d(array).tolist()
     return entries
 
@@ -229,7 +229,7 @@ def _list(name: str, array: Array, kinds: str, of: str) -> list[Any]:
 def single(name: str, array: Array) -> Any:
     """Return the only entry of an array."""
     if array.size != 1:
-        raise TacitError(f"{name} has shape {brief(array.shape)}; it must be a single entry")
+        raise TacitError(f"{name} must be a single entry; got shape {brief(array.shape)}")
     return array.item()
 
 

@@ -497,7 +497,7 @@ class TabularGame(ExactGame):
         self._check_rows(row, twice, state, "lists next state {} twice; add its probabilities up")
         sums = np.add.reduceat(prob, first[:-1])
         wrong = np.abs(sums - 1) > check.SUM_TOLERANCE
-        message = f"sums to {{:.12g}}; a distribution over next states must sum to 1 (±{check.SUM_TOLERANCE:g})"
+        message = f"must sum to 1 (±{check.SUM_TOLERANCE:g}) over next states; got {{:.12g}}"
         self._check_rows(np.arange(lists.rows), wrong, sums, message)
         return Successors(first, state, prob)
 

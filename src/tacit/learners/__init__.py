@@ -151,7 +151,7 @@ def resolve(learner: Any, params: Mapping[str, Any], game: str | None = None) ->
     if callable(learner) and not (isinstance(learner, type) and issubclass(learner, Learner)):
         return learner.__name__ if isinstance(learner, type | FunctionType) else repr(learner), PlainLearner(learner)
     raise TacitError(
-        f"learner is {brief(learner)}; it must be a name ({', '.join(REGISTRY)}), a learner object or a class"
+        f"learner must be a name ({', '.join(REGISTRY)}), a learner object or a class; got {brief(learner)}"
     )
 
 
@@ -162,7 +162,7 @@ def team(learner: Any, params: Mapping[str, Any], game: str | None, agents: int)
     if params:
         raise TacitError(f"several learners have their parameters already; leave out {', '.join(params)}")
     if len(learner) != agents:
-        raise TacitError(f"learner lists {len(learner)}; there must be one for each of {agents} agents")
+        raise TacitError(f"learner must list one for each of {agents} agents; got {len(learner)}")
     names, members = zip(*(resolve(one, {}, game) for one in learner), strict=True)
     return f"[{', '.join(names)}]", Mixed(members, names)
 

@@ -109,7 +109,7 @@ def check_eta(eta: float | str, words: tuple[str, ...] = ("auto", "theory")) -> 
     if not isinstance(eta, str):
         check.real("eta", eta, least=0)
     elif eta not in words:
-        raise TacitError(f"eta is {brief(eta)}; it must be a number or one of {', '.join(words)}")
+        raise TacitError(f"eta must be a number or one of {', '.join(words)}; got {brief(eta)}")
 
 
 def theory_step(world: World) -> float:

@@ -89,10 +89,10 @@ class PGStorm(Learner):
         if isinstance(self.eta, str) or isinstance(self.momentum, str):
             if self.eta != "theory" or self.momentum != "theory":
                 raise TacitError(
-                    f"eta is {self.eta!r} and momentum {self.momentum!r}; give two numbers, or 'theory' for both"
+                    f"eta and momentum must be two numbers, or 'theory' both; got {self.eta!r} and {self.momentum!r}"
                 )
             if check.real("exploration", self.exploration, least=0, most=1) == 0:
-                raise TacitError("exploration is 0; the theorem's schedule needs a positive one, e.g. exploration=0.1")
+                raise TacitError("exploration must be positive for the theorem's schedule, e.g. 0.1; got 0")
         else:
             check.real("eta", self.eta, least=0)
             check.real("momentum", self.momentum, least=0, most=1)

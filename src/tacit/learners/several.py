@@ -205,7 +205,7 @@ class Portfolio(Learner):
         object.__setattr__(self, "members", _named(self.members))
         if len(self.members) < 2:
             named = ",".join(name for name, _ in self.members)
-            raise TacitError(f"members is {brief(named)}; a portfolio has at least two, separated by commas")
+            raise TacitError(f"members must be at least two, separated by commas; got {brief(named)}")
         for name, member in self.members:
             if isinstance(member, Portfolio):
                 raise TacitError(f"{name} cannot be a member of a portfolio; list its members instead")
@@ -232,12 +232,12 @@ def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
         listed = members.split(",") if isinstance(members, str) else list(members)
         pairs = [(one.strip(), one.strip()) if isinstance(one, str) else (str(one[0]), one[1]) for one in listed]
     except (TypeError, IndexError):
-        wanted = "it must be names separated by commas, or pairs of a name and a learner object"
-        raise TacitError(f"members is {brief(members)}; {wanted}") from None
+        wanted = "names separated by commas, or pairs of a name and a learner object"
+        raise TacitError(f"members must be {wanted}; got {brief(members)}") from None
     named = tuple((name, resolve(member, {})[1]) for name, member in pairs)
     twice = next((name for k, (name, _) in enumerate(named) if name in dict(named[:k])), None)
     if twice is not None:
-        raise TacitError(f"members has {brief(twice)} twice; give learner objects with names of their own")
+        raise TacitError(f"members must have different names; got {brief(twice)} twice")
     return named
 
 
@@ -368,7 +368,7 @@ class PlainAgent:
             return self._counts[h, s] / count if count else np.full(self.actions, 1.0 / self.actions)
         probs = check.array("the probabilities of a learner", self.inner.probabilities(h, s))
         if probs.shape != (self.actions,):
-            raise TacitError(f"the probabilities of a learner have shape {probs.shape}; it must be ({self.actions},)")
+            raise TacitError(f"the probabilities of a learner must have shape ({self.actions},); got {probs.shape}")
         return probs
 
     @property

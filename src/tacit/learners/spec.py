@@ -343,7 +343,7 @@ def take_bandit(value: Bandit | str, *, swap: bool) -> Bandit:
     bandit = bandits.REGISTRY.make(value) if isinstance(value, str) else value
     if not is_bandit(bandit):
         raise TacitError(
-            f"bandit is {brief(value)}; it must be a name ({', '.join(bandits.REGISTRY)}) or a bandit object"
+            f"bandit must be a name ({', '.join(bandits.REGISTRY)}) or a bandit object; got {brief(value)}"
         )
     return Swap(bandit) if swap and bandit.regret == "external" else bandit
 
@@ -360,7 +360,7 @@ def check_confidence(confidence: float, iota: float | None) -> None:
     """Check the parameters of ι that every learner of the theory has."""
     p = check.real("confidence", confidence, least=0, most=1)
     if p == 0:
-        raise TacitError("confidence is 0; it is the probability p of failing, and must be positive, e.g. 0.01")
+        raise TacitError("confidence must be the positive probability p of failing, e.g. 0.01; got 0")
     if iota is not None:
         check.positive("iota", iota)
 
@@ -370,7 +370,7 @@ def check_start(start: Start) -> None:
     if isinstance(start, str):
         check.choice("start", start, ["uniform", "random"])
     elif not isinstance(start, MarkovPolicy) or not start.product:
-        raise TacitError(f"start is {brief(start)}; it must be 'uniform', 'random' or a MarkovPolicy (product)")
+        raise TacitError(f"start must be 'uniform', 'random' or a MarkovPolicy (product); got {brief(start)}")
 
 
 def starting_point(world: World) -> FloatArray:

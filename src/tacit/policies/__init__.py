@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from tacit.policies.base import Part, Policy
-from tacit.policies.deployed import DeployedPart, DeployedPolicy
 from tacit.policies.markov import MarkovPart, MarkovPolicy
 from tacit.policies.network import Input, Network, NetworkPart, NetworkPolicy
 from tacit.policies.recorded import RecordedPart, RecordedPolicy
@@ -20,7 +19,7 @@ def load(path: str | os.PathLike[str]) -> Policy:
 
     Returns
     -------
-    MarkovPolicy, RecordedPolicy, DeployedPolicy or NetworkPolicy
+    MarkovPolicy, RecordedPolicy or NetworkPolicy
 
     Examples
     --------
@@ -36,8 +35,6 @@ def load(path: str | os.PathLike[str]) -> Policy:
 
 
 __all__ = [
-    "DeployedPart",
-    "DeployedPolicy",
     "Input",
     "MarkovPart",
     "MarkovPolicy",

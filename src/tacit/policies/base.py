@@ -69,7 +69,7 @@ def list_of(document: Mapping[str, Any], key: str) -> list[Any]:
     """Return a list of the document."""
     value = document.get(key)
     if not isinstance(value, list):
-        raise TacitError(f"its {key} is {brief(value)}; it must be a list")
+        raise TacitError(f"its {key} must be a list; got {brief(value)}")
     return value
 
 
@@ -152,10 +152,10 @@ def read_observations(content: Mapping[str, Any], agents: int, states: int) -> t
     if isinstance(lists, np.ndarray):  # of a `.npz`
         lists = parse_json(str(files.single("observations", lists)), "the text of its observations", "JSON")
     if not isinstance(lists, list) or [type(one) for one in lists] != [list] * agents:
-        raise TacitError(f"its observations are {brief(lists)}; they must be a list for each of {agents} agents")
+        raise TacitError(f"its observations must be a list for each of {agents} agents; got {brief(lists)}")
     for i, observations in enumerate(lists):
         if len(observations) > states:
-            raise TacitError(f"observations[{i}] has {len(observations)} entries for {states} states")
+            raise TacitError(f"observations[{i}] must have at most {states} entries; got {len(observations)}")
         number_observations(observations)
     return tuple(lists)
 
@@ -178,7 +178,7 @@ class StoredBins:
 
     def __init__(self, stored: Any) -> None:
         if not isinstance(stored, dict) or not isinstance(stored.get("numbers"), list):
-            raise TacitError(f"its encode is {brief(stored)}; it must have an order, and a list of numbers")
+            raise TacitError(f"its encode must have an order, and a list of numbers; got {brief(stored)}")
         for k, cell in enumerate(stored["numbers"]):
             if cell is not None:
                 edges, middles = (check.array(f"encode.numbers[{k}][{j}]", part) for j, part in enumerate(cell))
@@ -216,7 +216,7 @@ def read_encodes(content: Mapping[str, Any], agents: int) -> list[Any] | None:
     if isinstance(stored, np.ndarray):  # of a `.npz`
         stored = parse_json(str(files.single("encode", stored)), "the text of its encode", "JSON")
     if not isinstance(stored, list) or len(stored) != agents:
-        raise TacitError(f"its encode is {brief(stored)}; it must be a list with an entry for each of {agents} agents")
+        raise TacitError(f"its encode must be a list with an entry for each of {agents} agents; got {brief(stored)}")
     return [one if one in (None, FUNCTION) else StoredBins(one) for one in stored]
 
 
@@ -672,9 +672,7 @@ class Part:
         """Return what an action stands for, where the observation's mask forbids it."""
         mask = find_mask(observation)
         if mask is not None and mask.shape != (self._size,):
-            raise TacitError(
-                f"the action mask is {brief(mask)}; it must have one entry for each of {self._size} actions"
-            )
+            raise TacitError(f"the action mask must have one entry for each of {self._size} actions; got {brief(mask)}")
         return action if mask is None or not mask.any() else stand_in(mask)[action]
 
     def _act(self, h: int, s: Any) -> int:

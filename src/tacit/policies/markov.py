@@ -67,7 +67,7 @@ class MarkovPolicy(Policy):
                 "arrays [H, S, A_i], one for each agent (product), or one NumPy array [H, S, A_1, …, A_N] (correlated)",
             )
             if not each:
-                raise TacitError("probs is empty; a product policy has one array [H, S, A_i] for each agent")
+                raise TacitError("probs must have one array [H, S, A_i] for each agent; got none")
             self.probs = tuple([_check_own(i, table) for i, table in enumerate(each)])
             self.actions = tuple([table.shape[2] for table in self.probs])
         else:
@@ -85,7 +85,7 @@ class MarkovPolicy(Policy):
             self.observations = read_observations(content, self.agents, self.states)
             most = max(map(len, self.observations or ()), default=0)
             if most < self.states:
-                raise TacitError(f"observations has {most} entries for {self.states} states; each state needs one")
+                raise TacitError(f"observations must have an entry for each of {self.states} states; got {most}")
 
     @classmethod
     def uniform(cls, game: Game) -> MarkovPolicy:
@@ -130,14 +130,14 @@ class MarkovPolicy(Policy):
         try:
             tables = [np.asarray(table) for table in choices]
         except ValueError:
-            raise TacitError(f"choices is {brief(choices)}; it must be one array [H, S] for each agent") from None
+            raise TacitError(f"choices must be one array [H, S] for each agent; got {brief(choices)}") from None
         actions = [check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions)]
         if len(tables) != len(actions):
-            raise TacitError(f"choices has {len(tables)} tables and actions {len(actions)} entries; one for each agent")
+            raise TacitError(f"choices must have a table for each of {len(actions)} agents; got {len(tables)}")
         for i, (table, a) in enumerate(zip(tables, actions, strict=True)):
             is_table = table.ndim == 2 and table.size and table.dtype.kind in "iu"
             if not is_table or table.min() < 0 or table.max() >= a:
-                raise TacitError(f"choices[{i}] is {brief(table)}; it must be an array [H, S] of actions 0 to {a - 1}")
+                raise TacitError(f"choices[{i}] must be an array [H, S] of actions 0 to {a - 1}; got {brief(table)}")
         probs = [memory.zeros((*table.shape, a), "the policy") for table, a in zip(tables, actions, strict=True)]
         for table_probs, table in zip(probs, tables, strict=True):
             np.put_along_axis(table_probs, table[..., None].astype(np.int64), 1.0, axis=2)
@@ -236,7 +236,7 @@ class MarkovPolicy(Policy):
             sizes = [check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions)]
             flat = check.array("probs", probs)
             if flat.ndim != 3 or 0 in flat.shape or flat.shape[2] != math.prod(sizes):
-                raise TacitError(f"probs has shape {flat.shape}; it must be [H, S, {math.prod(sizes)} joint actions]")
+                raise TacitError(f"probs must be [H, S, {math.prod(sizes)} joint actions]; got shape {flat.shape}")
             policy = cls(Owned(_at_each_step(flat.reshape(*flat.shape[:2], *sizes), steps)))
         stated = (content.get("states"), content.get("steps"), actions)
         if stated != (policy.states, policy.steps, list(policy.actions)):
@@ -318,7 +318,7 @@ def _at_each_step(table: npt.NDArray[Any], steps: int | None) -> npt.NDArray[Any
 def check_policy(policy: object, *, product: str = "") -> None:
     """Raise unless `policy` is a Markov policy, and a product policy where something named needs one."""
     if not isinstance(policy, MarkovPolicy):
-        raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.solve or tacit.learn")
+        raise TacitError(f"policy must be a policy, as from tacit.solve or tacit.learn; got {brief(policy)}")
     if product and not policy.product:
         raise TacitError(f"{product} needs a product policy, and this one is correlated")
 
@@ -326,7 +326,7 @@ def check_policy(policy: object, *, product: str = "") -> None:
 def _check_own(i: int, probs: npt.ArrayLike | Owned[Any]) -> FloatArray:
     table = check.array(f"probs[{i}]", probs)
     if table.ndim != 3 or 0 in table.shape:
-        raise TacitError(f"probs[{i}] has shape {table.shape}; each agent's array must be [H, S, A_i]")
+        raise TacitError(f"probs[{i}] must be [H, S, A_i]; got shape {table.shape}")
     table = _normalise(probs, table, 1)
     check.distributions(f"probs[{i}]", table, ["h", "s", "a"], over="actions")
     return table

@@ -336,7 +336,7 @@ def _from_json(name: str, content: Any) -> Network:
 
 def _objects(name: str, content: Any, key: str) -> list[Any]:
     if not isinstance(content, dict) or not all(isinstance(one, dict) for one in list_of(content, key)):
-        raise TacitError(f"{name} is {brief(content)}; it must be an object with a list of {key}")
+        raise TacitError(f"{name} must be an object with a list of {key}; got {brief(content)}")
     return list_of(content, key)
 
 

@@ -42,7 +42,6 @@ from tacit.policies.base import Part, Policy, draw
 
 if TYPE_CHECKING:
     from tacit.games.protocol import Game
-    from tacit.policies.deployed import DeployedPolicy
 
 RULES = ("stage", "rate")
 
@@ -80,14 +79,14 @@ class Visits(Sealed):
         """Hold every visit: the states [K, H] of K episodes, and the distributions [K, H, Σ(A_i − 1)] there."""
         visited = freeze("visited", visited)
         if visited.ndim != 2 or 0 in visited.shape or visited.dtype.kind not in "iu":
-            raise TacitError(f"visited has shape {visited.shape} of {visited.dtype}; it must be whole numbers [K, H]")
+            raise TacitError(f"visited must be whole numbers [K, H]; got shape {visited.shape} of {visited.dtype}")
         visits = cls(stored, visited.shape, actions=actions, states=states, rule=rule)
         visits.visited = visited
         visits._check_stored(visited.shape, "[K, H, Σ(A_i − 1)]")
         least, most = 0 if visited.dtype.kind == "u" else int(visited.min()), int(visited.max())
         if least < 0 or most >= visits.states:
             wrong = least if least < 0 else most
-            raise TacitError(f"visited has a state {wrong}; states go from 0 to {visits.states - 1}")
+            raise TacitError(f"visited must be states from 0 to {visits.states - 1}; got {wrong}")
         return visits
 
     @classmethod
@@ -120,9 +119,7 @@ class Visits(Sealed):
     def _check_stored(self, grid: tuple[int, ...], said: str) -> None:
         shape, stored = (*grid, sum(self.actions) - len(self.actions)), self.stored
         if stored.shape != shape or stored.dtype.kind != "f":
-            raise TacitError(
-                f"stored has shape {stored.shape} of {stored.dtype}; it must be floats of shape {shape}: {said}"
-            )
+            raise TacitError(f"stored must be floats of shape {shape}, {said}; got {stored.shape} of {stored.dtype}")
         check_stored(self.stored, self.actions)
 
     def _check_order(self, cell: IntArray, stage: IntArray, episode: IntArray, until: IntArray) -> None:
@@ -267,7 +264,7 @@ def check_actions(actions: object) -> tuple[int, ...]:
     """Return the agents' numbers of actions."""
     each = check.list_of("actions", actions, "numbers of actions, one for each agent")
     if not each:
-        raise TacitError("actions is empty; it must be a list of numbers of actions, one for each agent")
+        raise TacitError("actions must be a list of numbers of actions, one for each agent; got an empty one")
     return tuple([check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(each)])
 
 
@@ -277,7 +274,7 @@ def check_whole(name: str, numbers: Any) -> IntArray:
     array = np.asarray(numbers)
     integral = array.dtype.kind in "iu" or (array.dtype.kind == "f" and (array == np.floor(array)).all())
     if array.ndim != 1 or not integral or (array.size and (array.min() < 0 or float(array.max()) >= 2**62)):
-        raise TacitError(f"{name} has shape {array.shape} of {array.dtype}; it must be whole numbers [V] from 0")
+        raise TacitError(f"{name} must be whole numbers [V] from 0; got shape {array.shape} of {array.dtype}")
     return freeze(name, array, np.int64)
 
 
@@ -308,10 +305,10 @@ def columns(actions: Sequence[int]) -> list[slice]:
 def check_stored(stored: npt.NDArray[Any], actions: Sequence[int]) -> None:
     """Raise unless `stored` [..., Σ_i (A_i − 1)] has the distributions of all agents."""
     if stored.size and not (stored.min() >= 0 and stored.max() <= 1):
-        raise TacitError(f"stored has a probability outside [0, 1]: {float(stored.min())} or {float(stored.max())}")
+        raise TacitError(f"stored must be probabilities; got {float(stored.min())} to {float(stored.max())}")
     for i, (agent_columns, size) in enumerate(zip(columns(actions), actions, strict=True)):
         if size > 2 and stored[..., agent_columns].sum(axis=-1, dtype=np.float64).max(initial=0.0) > 1 + 1e-6:
-            raise TacitError(f"stored has probabilities of agent {i} that sum to more than 1")
+            raise TacitError(f"stored must have probabilities of agent {i} that sum to at most 1; got more")
 
 
 def restore(stored: npt.NDArray[Any]) -> FloatArray:
@@ -508,16 +505,10 @@ class RecordedPolicy(Policy):
         _ = self.record
         super().check_fits(game)
 
-    def deploy(self, starts: int, *, seed: int = 0) -> DeployedPolicy:
-        """Return a small form for devices: `starts` sampled runs of the hidden index, fixed in advance."""
-        from tacit.policies.deployed import deploy  # it builds on this file
-
-        return deploy(self, check.integer("starts", starts, least=1), check.integer("seed", seed, least=0))
-
     def _content(self, path: object, shown: Sequence[int]) -> NoReturn:
         raise TacitError(
-            f"cannot write {path}: a recorded policy is a .npz, of which Part.load(…, agent=0) reads a part; for a "
-            f"small policy use policy.deploy(200).save({str(path)!r})"
+            f"cannot write {path}: a recorded policy is a .npz, of which Part.load(…, agent=0) reads a part; a Markov "
+            "policy, such as run.candidates['markov'].policy, is written as .json too"
         )
 
     def _arrays(self) -> dict[str, Any]:
