@@ -26,14 +26,20 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.rows: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        self._lines = {key: encode(key, value) for key, value in self.rows.items()}
 
     def put(self, key: str, value: Any) -> None:
         """Keep a value, and write the file anew."""
         self.rows[key] = value
-        lines = (f"{json.dumps(k, ensure_ascii=False)}: {json.dumps(self.rows[k])}" for k in sorted(self.rows))
+        self._lines[key] = encode(key, value)
         fresh = self.path.with_suffix(".tmp")
-        fresh.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        fresh.write_text("{\n" + ",\n".join(self._lines[k] for k in sorted(self._lines)) + "\n}\n", encoding="utf-8")
         os.replace(fresh, self.path)
+
+
+def encode(key: str, value: Any) -> str:
+    """Return a line of a store."""
+    return f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(value)}"
 
 
 class Entry(NamedTuple):

@@ -122,17 +122,22 @@ def test_mean_squared_smoothness(params: dict, explore: float):
 
 @pytest.mark.parametrize("params", GAMES)
 def test_sampled_natural_gradient_is_unbiased(params: dict):
-    """E[change of logits] = η·d_h(s)·Q̄_h(s, a) up to what all actions share: exact, one random policy for each game."""
-    game, eta = unit_game(params), 0.1
-    pi = full(game, tacit.MarkovPolicy.random(game, seed=3))
+    """E[change of logits] = η·d_h(s)·Q̄_h(s, a) up to what all actions share: exact, one random policy for each game.
+
+    Whatever the baseline is: here the return of one earlier visit of each step and state, another for each agent.
+    """
+    game, eta, explore = unit_game(params), 0.1, 0.2
+    theta = full(game, tacit.MarkovPolicy.random(game, seed=3))
+    pi = [mixed(own, explore) for own in theta]
     exact = policy_gradient(game, tacit.MarkovPolicy(pi)).gradients
     for i in range(game.agents):
-        mean = np.zeros_like(pi[i])
+        mean, world = np.zeros_like(pi[i]), world_of_one(game, i, theta[i])
         for path in trajectories(game, pi):
-            state = NPG(eta=eta, gradient="sampled").init(world_of_one(game, i, pi[i]))
+            state = NPG(eta=eta, gradient="sampled", exploration=explore).init(world)
+            state.cells["visits"], state.cells["mean"] = 1, 0.3 + i
             live(state, path, i, pi[i])
-            mean += path.chance * centred(state.cells["logits"][:, :, 0, : pi[i].shape[2]] - np.log(pi[i]))
-        np.testing.assert_allclose(mean, centred(eta * exact[i]), atol=1e-12)
+            mean += path.chance * centred(state.cells["logits"][:, :, 0, : pi[i].shape[2]] - np.log(theta[i]))
+        np.testing.assert_allclose(mean, centred(eta / world.unit * exact[i]), atol=1e-12)
 
 
 def second_direction(game: tacit.TabularGame, own_ratio: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ LEARNERS = {
     "pg-storm own ratio": ("pg-storm", {"eta": 1e-3, "momentum": 0.1, "own_ratio": True, "exploration": 0.02}),
     "pg-sgd": ("pg-sgd", {"eta": 1e-2}),
     "pg-adaptive": ("pg-adaptive", {}),
-    "npg": ("npg", {"gradient": "sampled", "eta": 0.02}),
+    "npg": ("npg", {"gradient": "sampled", "eta": 0.02, "exploration": 0.1}),
     "pg-q": ("pg-q", {"gradient": "sampled", "batch": 3}),
     "ogda": ("ogda", {"gradient": "sampled", "batch": 3}),
     "model-independent": ("model-independent", {}),
@@ -88,10 +88,15 @@ def test_a_window_cuts_off_one_per_cent():
 
 def test_natural_gradients_are_those_of_windows():
     state, told = play(make("npg"), PERIODS)
-    logits = np.zeros((S, A))
+    logits, gains = np.zeros((S, A)), [[] for _ in range(S)]
     for steps in in_windows(told):
+        weight = np.exp(logits)
+        theta = weight / weight.sum(axis=1, keepdims=True)
         for s, a, gain, pi in steps:
-            logits[s, a] += 0.02 * gain / pi[a]
+            np.testing.assert_allclose(pi, theta[s], atol=1e-9)  # it stands still in a window
+            if gains[s]:
+                logits[s, a] += 0.02 * (gain - np.mean(gains[s])) / (0.9 * pi[a] + 0.1 / A)
+            gains[s].append(gain)
     weight = np.exp(logits)
     np.testing.assert_allclose(policies(state), weight / weight.sum(axis=1, keepdims=True), rtol=1e-9)
     assert np.abs(policies(state) - 1 / 3).max() > 0.01

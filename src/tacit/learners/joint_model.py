@@ -88,6 +88,14 @@ def meet(model, clock, s):
     return True
 
 
+@generics.jitable
+def count_rewards(here, row, agents):
+    """Count a visit of a joint action, and the rewards of all agents."""
+    here.seen[row] += 1.0
+    for i in range(len(agents)):
+        here.reward[row, i] += agents[i].reward
+
+
 @generics.apart
 def count_move(here, row, s_next):
     """Count a next state; where there is no capacity for another, forget the one of least weight."""

@@ -266,9 +266,7 @@ def count_step(learner, h, s, s_next, ended):
         clock.apart += log(by_step / joint_model.predict(every, joint, s_next, 1.0 / clock.met))
     for level in range(0 if steps > 1 else 1, 2):
         here = step if level == 0 else every
-        for i in range(N):
-            here.reward[joint, i] += learner.agents[i].reward
-        here.seen[joint] += 1.0
+        joint_model.count_rewards(here, joint, learner.agents)
         if not ended:
             joint_model.count_move(here, joint, s_next)
 

@@ -38,7 +38,6 @@ from tacit.learners import joint_model, stage_equilibrium
 from tacit.learners.model_central import BATCH
 from tacit.learners.nash_q import correlated, count_joint, draw_joint, note
 from tacit.learners.spec import Info, Learner, World, check_confidence, unit_rewards
-from tacit.learners.stage_equilibrium import StageScratch
 from tacit.policies import MarkovPolicy
 
 
@@ -91,11 +90,8 @@ class NashVI(Learner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        return {**super().params(world), "iota": self._iota(world)}
-
-    def _iota(self, world: World) -> float:
         size = world.states * math.prod(int(a) for a in world.actions) * world.horizon * world.scale.episodes
-        return float(log(size / self.confidence) if self.iota is None else self.iota)
+        return {**super().params(world), "iota": float(self.iota or log(size / self.confidence))}
 
     def init(self, world: World) -> NashVIState:
         """Make the state of all agents."""
@@ -106,14 +102,14 @@ class NashVI(Learner):
             ("best", NONNEGATIVE, capacity(joint)),  # π of least Δ
             ("upper", NONNEGATIVE, N),  # V̄
             ("lower", NONNEGATIVE, N),  # V̲
-            ("first", NONNEGATIVE),  # episodes that began here
+            ("visits", NONNEGATIVE),
         ]
         cells = records((H + 1, world.states, 1), fields, "the model of all joint actions")
         cells["joint"][..., :joint] = cells["best"][..., :joint] = 1.0 / joint
         cells["upper"] = np.arange(H, -1, -1.0)[:, None, None, None]
         clock = records((1,), [("episodes", "i8"), ("due", "i8"), ("width", "f8")])
         clock["width"] = math.inf
-        (low, scale), iota = unit_rewards(world), self._iota(world)
+        (low, scale), iota = unit_rewards(world), self.params(world)["iota"]
         return NashVIState(
             cells=cells,
             agents=records((N,), [("action", index(world.actions.max())), ("reward", "f8")]),
@@ -141,7 +137,7 @@ class NashVIState(NamedTuple):
     cells: Any  # [H+1, S, 1]
     agents: Any  # [N]  action, reward of the step
     clock: Any  # [1]  episodes, those after which a plan is due, width: least Δ
-    scratch: StageScratch
+    scratch: stage_equilibrium.StageScratch
     kind: int  # of stage_equilibrium.KINDS
     bonus: float  # of 1/√n
     lower_order: float  # of 1/n
@@ -170,12 +166,10 @@ def learn(learner, i, h, s, a, r, s_next):
     """Count the step of all agents; after the last one of a batch, plan."""
     joint = note(learner, i, a, (r - learner.reward_low) * learner.reward_scale)
     if joint >= 0:
-        cell, clock, last = learner.cells[h, s, 0], learner.clock[0], h + 1 == learner.horizon
-        cell.first += 1.0 if h == 0 else 0.0
-        cell.seen[joint] += 1.0
-        for k in range(len(learner.actions)):
-            cell.reward[joint, k] += learner.agents[k].reward
-        if not last:
+        cell, clock = learner.cells[h, s, 0], learner.clock[0]
+        cell.visits += 1.0
+        joint_model.count_rewards(cell, joint, learner.agents)
+        if h + 1 < learner.horizon:
             joint_model.count_move(cell, joint, s_next)
         else:
             clock.episodes += 1
@@ -195,7 +189,7 @@ def sweep(learner):
         total = 0.0
         for s in range(S):
             cell = learner.cells[0, s, 0]
-            total += cell.first * (cell.upper[i] - cell.lower[i])
+            total += cell.visits * (cell.upper[i] - cell.lower[i])
         width = max(width, total / clock.episodes)
     if width <= clock.width:
         clock.width = width
@@ -211,13 +205,11 @@ def bounds(learner, cell, h, j, i):
     n, most, above, below = cell.seen[j], float(learner.horizon - h), 0.0, 0.0
     if n == 0.0:
         return most, 0.0
-    if cell.moved[j] > 0.0:
-        for k in range(min(cell.successors[j], cell.next.shape[1])):
-            following = learner.cells[h + 1, min(cell.next[j, k], learner.cells.shape[1] - 1), 0]
-            above += float(cell.count[j, k]) * following.upper[i]
-            below += float(cell.count[j, k]) * following.lower[i]
-        above /= cell.moved[j]
-        below /= cell.moved[j]
+    for k in range(min(cell.successors[j], cell.next.shape[1])):
+        following = learner.cells[h + 1, min(cell.next[j, k], learner.cells.shape[1] - 1), 0]
+        above += float(cell.count[j, k]) * following.upper[i]
+        below += float(cell.count[j, k]) * following.lower[i]
+    above, below = above / max(cell.moved[j], 1.0), below / max(cell.moved[j], 1.0)  # nothing follows the last step
     mean, gamma = cell.reward[j, i] / n, learner.correction * (above - below)
     first, second = learner.bonus / math.sqrt(n), learner.lower_order / n
     return min(mean + above + gamma + first + second, most), max(mean + below - gamma - (first + second), 0.0)
@@ -226,18 +218,16 @@ def bounds(learner, cell, h, j, i):
 @generics.apart
 def solve_cell(learner, h, s):
     """Write π, V̄ and V̲ at a step and state that was visited."""
-    cell, w, tried = learner.cells[h, s, 0], learner.scratch, False
-    for j in range(learner.joint):
-        tried = tried or cell.seen[j] > 0.0
-        for i in range(len(learner.actions)):
-            w.values[i, j], _ = bounds(learner, cell, h, j, i)
-    if not tried:
+    cell, w = learner.cells[h, s, 0], learner.scratch
+    if cell.visits == 0.0:
         return
+    for j in range(learner.joint):
+        for i in range(len(learner.actions)):
+            w.values[i, j] = bounds(learner, cell, h, j, i)[0]
     stage_equilibrium.solve(w, learner.actions, learner.joint, learner.kind)
     for i in range(len(learner.actions)):
         cell.upper[i], cell.lower[i] = 0.0, 0.0
         for j in range(learner.joint):
-            _, below = bounds(learner, cell, h, j, i)
             cell.joint[j] = w.joint[j]
             cell.upper[i] += w.joint[j] * w.values[i, j]
-            cell.lower[i] += w.joint[j] * below
+            cell.lower[i] += w.joint[j] * bounds(learner, cell, h, j, i)[1]

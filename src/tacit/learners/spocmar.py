@@ -94,46 +94,27 @@ class Spocmar(Learner):
 
     def init(self, world: World) -> SpocmarState:
         """Make the state of all agents."""
-        H, S, N, A = world.horizon, world.states, world.agents, capacity(world.actions.max())
-        bandit, spec = Exp3IX(), record(Exp3IX().fields(A))
+        H, A, stage = world.horizon, capacity(world.actions.max()), index(self.stages + 1)
+        bandit, (low, scale) = Exp3IX(), unit_rewards(world)
+        clock = [("episodes", "i8"), ("began", "i8"), ("step", index(H + 1)), ("stage", stage), ("behind", stage)]
+        agents = records((world.agents,), [*clock, ("last", stage)])
+        agents["stage"], agents["step"] = 1, H
         fields = [
-            ("bandit", spec),
-            ("added", index(self.stages + 1)),  # 1 + the stage whose policy covers it; 0 while it is not well visited
-            ("value", NONNEGATIVE),  # V
-            ("total", NONNEGATIVE),  # Σ (r + V_{h+1}) of the rounds
-            ("met", "i8"),  # visits by π̃ at the stage's end
-            ("prob", NONNEGATIVE, A),  # an agent's part of π̃ of the last complete stage
-            ("rounds", index(self.memory + 1), self.stages),  # J of each stage
-            ("actions", np.dtype("i2", metadata={"least": 0, "most": A - 1}), (self.stages, self.memory)),
+            ("bandit", record(bandit.fields(A))),
+            ("added", stage),
+            ("value", NONNEGATIVE),
+            ("met", "i8"),
+            ("rounds", index(self.memory + 1), self.stages + 1),
+            ("actions", np.dtype("i2", metadata={"least": 0, "most": A - 1}), (self.stages + 1, self.memory)),
         ]
-        cells = records((H + 1, S, N), fields, "the rounds of all stages")
-        for i, actions in enumerate(world.actions):
-            cells["prob"][:, :, i, :actions] = 1.0 / actions
-        clock = [
-            ("episodes", "i8"),
-            ("stage", index(self.stages)),  # q
-            ("step", index(H + 1)),  # h, counted from 1; 0 while visits are estimated
-            ("behind", index(self.stages + 1)),  # 1 + the stage whose policy leads to step h; 0 for the uniform policy
-            ("count", "i8"),  # episodes of this part
-            ("last", np.dtype("i8", metadata={"least": -1, "most": self.stages - 1})),  # the last complete stage
-            ("done", index(2)),
-        ]
-        agents = records((N,), clock)  # all agents follow the schedule alike
-        agents["step"], agents["last"] = H, -1
-        low, scale = unit_rewards(world)
+        cells = records((H + 1, world.states, world.agents), fields, "the rounds of all stages")
+        setting = Setting(world.actions, self.memory, H, float(self.iota), take_step_constant(self.step))
         return SpocmarState(
             cells=cells,
-            steps=records((H, N), [("covers", index(2), self.stages)]),
             agents=agents,
-            bandit=bandit.init(
-                cells["bandit"], Setting(world.actions, self.memory, H, float(self.iota), take_step_constant(self.step))
-            ),
-            rounds=int(self.rounds),
-            visits=int(self.visits),
+            bandit=bandit.init(cells["bandit"], setting),
+            **{name: int(getattr(self, name)) for name in ("rounds", "visits", "common")},
             frequency=float(self.frequency),
-            memory=int(self.memory),
-            stages=int(self.stages),
-            common=int(self.common),
             reward_low=low,
             reward_scale=scale,
             actions=world.actions,
@@ -143,31 +124,35 @@ class Spocmar(Learner):
     def plan(self, state: Any, states: int, *, quick: bool = False) -> MarkovPolicy | None:
         """Return π̃ of the last stage that was completed, by the common seed; None before."""
         stage, sizes = int(state.agents["last"][0]), state.actions.tolist()
-        if stage < 0 or math.prod(sizes) > JOINT:
+        if stage == 0 or math.prod(sizes) > JOINT:
             return None
-        table = np.full((state.horizon, states, *sizes), 1.0 / math.prod(sizes))
-        for h in range(state.horizon):
-            for s in range(states):
-                number = int(state.cells["rounds"][h, s, 0, stage])
-                if number > 0:
-                    played = state.cells["actions"][h, s, :, stage, :number]  # [N, J]
-                    table[h, s] = 0.0
-                    np.add.at(table[h, s], tuple(played), 1.0 / number)
+        rounds = state.cells["rounds"][: state.horizon, :states, 0, stage]
+        table = np.full((*rounds.shape, *sizes), 1.0 / math.prod(sizes))
+        for h, s in np.argwhere(rounds > 0):
+            played = state.cells["actions"][h, s, :, stage, : rounds[h, s]]  # [N, J]
+            table[h, s] = 0.0
+            np.add.at(table[h, s], tuple(played), 1.0 / rounds[h, s])
         return MarkovPolicy(table)
 
 
 class SpocmarState(NamedTuple):
-    """All agents' bandits and rounds, and where they are in the schedule."""
+    """All agents' bandits and rounds, and where they are in the schedule, which all follow alike.
 
-    cells: Any  # [H+1, S, N]
-    steps: Any  # [H, N]  covers: the stages whose policies cover a state of the step
-    agents: Any  # [N]  episodes, and the clock
+    Stages count from 1, and 0 stands for the uniform policy, of which there are no rounds. A cell has its bandit;
+    added, the first stage whose policy visits it well, or 0; value, V, or while its step is played Σ (r + V_{h+1}) of
+    the rounds; met, the visits by π̃ at the stage's end; and of each stage rounds, J, and the agent's actions in them.
+
+    The clock has the episodes so far; stage, q; step, h counted from 1, or 0 while visits are estimated; behind, the
+    stage whose policy leads to step h; began, the episodes before this part; last, the last stage that is over, which
+    is `stage` when all is over.
+    """
+
+    cells: Any  # [H+1, S, N]  bandit, added, value, met, rounds [stages + 1], actions [stages + 1, memory]
+    agents: Any  # [N]  episodes, began, step, stage, behind, last
     bandit: Any
     rounds: int  # K
     visits: int  # N
     frequency: float  # p
-    memory: int
-    stages: int
     common: int
     reward_low: float
     reward_scale: float
@@ -177,105 +162,80 @@ class SpocmarState(NamedTuple):
 
 @generics.policy.implement(SpocmarState)
 def policy(learner, i, h, s, out):
-    """Write agent i's part of π̃ of the last complete stage; the uniform policy before."""
+    """Write agent i's part of π̃ of the last complete stage; the uniform policy where there is none."""
+    stage, cell = learner.agents[i].last, learner.cells[h, s, i]
+    number = cell.rounds[stage]
     for a in range(learner.actions[i]):
-        out[a] = learner.cells[h, s, i].prob[a]
+        out[a] = 1.0 / learner.actions[i] if number == 0 else 0.0
+    for j in range(number):
+        out[cell.actions[stage, j]] += 1.0 / number
 
 
 @generics.act.implement(SpocmarState)
 def act(learner, i, h, s, u):
     """Follow the cover, the bandit or π̃; draw uniformly where there is nothing to follow."""
     me, cell = learner.agents[i], learner.cells[h, s, i]
-    if me.done == 0 and h + 1 == me.step:
+    if h + 1 == me.step:
         return generics.draw(learner.bandit, cell.bandit, u)
-    stage = me.last if me.done == 1 else me.stage
-    if me.done == 0 and h + 1 < me.step:
-        stage = me.behind - 1
-    number = cell.rounds[max(stage, 0)] if stage >= 0 else 0
+    stage = me.behind if h + 1 < me.step else me.stage
+    number = cell.rounds[stage]
     if number == 0:
         return min(int(u * learner.actions[i]), learner.actions[i] - 1)
     shared = hash_uniform(0.0, me.episodes * learner.horizon + h, learner.common)
-    return int(cell.actions[max(stage, 0), min(int(shared * number), number - 1)])
+    return int(cell.actions[stage, min(int(shared * number), number - 1)])
 
 
 @generics.learn.implement(SpocmarState)
 def learn(learner, i, h, s, a, r, s_next):
     """Play a round or count a visit; after the last step move on."""
     me, cell = learner.agents[i], learner.cells[h, s, i]
-    if me.done == 0 and me.step == 0:
+    n = cell.rounds[me.stage]
+    if me.step == 0:
         cell.met += 1
-    elif me.done == 0 and h + 1 == me.step and cell.rounds[me.stage] < learner.memory:
-        n = cell.rounds[me.stage]
+    elif h + 1 == me.step and n < cell.actions.shape[1]:
         value = (r - learner.reward_low) * learner.reward_scale + learner.cells[h + 1, s_next, i].value
         loss = (learner.horizon - value) / learner.horizon if cell.added > 0 else h / learner.horizon
         generics.update(learner.bandit, cell.bandit, a, loss, generics.prob(learner.bandit, cell.bandit, a))
         cell.actions[me.stage, n] = a
         cell.rounds[me.stage] = n + 1
-        cell.total += value
+        cell.value = value if n == 0 else cell.value + value
     if h == learner.horizon - 1:
         me.episodes += 1
-        if me.done == 0:
+        if me.last < me.stage and me.episodes - me.began >= (learner.visits if me.step == 0 else learner.rounds):
+            me.began = me.episodes
             move_on(learner, i)
 
 
 @generics.apart
 def move_on(learner, i):
-    """End a part of the schedule that has had its episodes, and begin the next."""
-    me, states = learner.agents[i], learner.cells.shape[1]
-    me.count += 1
-    if me.count < (learner.visits if me.step == 0 else learner.rounds):
-        return
-    me.count = 0
+    """Go on with the next policy of the cover; after the last write V, and go a step back, or end the stage."""
+    me, h, states = learner.agents[i], learner.agents[i].step - 1, learner.cells.shape[1]
     if me.step == 0:
         end_stage(learner, i)
         return
-    h = me.step - 1
-    for stage in range(me.behind, me.stage):  # the next policy of the cover
-        if learner.steps[h, i].covers[stage] == 1:
-            me.behind = stage + 1
-            return
+    for stage in range(me.behind + 1, me.stage):
+        for s in range(states):
+            if learner.cells[h, s, i].added == stage:
+                me.behind = stage
+                return
     for s in range(states):
         cell = learner.cells[h, s, i]
         n = cell.rounds[me.stage]
-        cell.value = cell.total / n if cell.added > 0 and n > 0 else learner.horizon - h
-    me.behind = 0
-    me.step = h
-    begin_step(learner, i)
-
-
-@generics.apart
-def begin_step(learner, i):
-    """Begin with fresh bandits at the step."""
-    me = learner.agents[i]
-    for s in range(learner.cells.shape[1]):
-        if me.step > 0:
-            cell = learner.cells[me.step - 1, s, i]
-            cell.total = 0.0
-            cell.rounds[me.stage] = 0
-            generics.restart(learner.bandit, cell.bandit, learner.memory)
+        cell.value = cell.value / n if cell.added > 0 and n > 0 else learner.horizon - h
+        generics.restart(learner.bandit, cell.bandit, cell.actions.shape[1])  # for the next stage
+    me.behind, me.step = 0, h
 
 
 @generics.apart
 def end_stage(learner, i):
-    """Add what π̃ visits to the well-visited states; end, or begin the next stage."""
-    me, fresh = learner.agents[i], False
+    """Add what π̃ visits to the well-visited states; begin the next stage if that was news."""
+    me, news = learner.agents[i], False
     for h in range(learner.horizon):
         for s in range(learner.cells.shape[1]):
             cell = learner.cells[h, s, i]
             if cell.added == 0 and cell.met > 0 and cell.met >= learner.frequency * learner.visits:
-                cell.added = me.stage + 1
-                learner.steps[h, i].covers[me.stage] = 1
-                fresh = True
+                cell.added, news = me.stage, True
             cell.met = 0
-            number = cell.rounds[me.stage]
-            for a in range(learner.actions[i]):
-                cell.prob[a] = 1.0 / learner.actions[i] if number == 0 else 0.0
-            for j in range(number):
-                cell.prob[cell.actions[me.stage, j]] += 1.0 / number
     me.last = me.stage
-    if not fresh or me.stage + 1 == learner.stages:
-        me.done = 1
-        return
-    me.stage += 1
-    me.step = learner.horizon
-    begin_step(learner, i)
+    if news and me.stage + 1 < len(cell.rounds):
+        me.stage, me.step = me.stage + 1, learner.horizon
