@@ -22,18 +22,24 @@ def learn(env, learner="adaptive-v-cce", **options):
 
 
 def test_states_keep_their_numbers_and_new_ones_are_met():
-    first = learn(tacit.from_pettingzoo(Corridor(cells=3), horizon=3, reward_range=(-1, 10)), episodes=60)
+    first = learn(
+        tacit.from_pettingzoo(Corridor(cells=3), horizon=3, reward_range=(-1, 10)), "pg-adaptive", episodes=60
+    )
     known = [list(own.met) for own in first.game.observations]
     longer = learn(
-        tacit.from_pettingzoo(Corridor(cells=6), horizon=3, reward_range=(-1, 10)), episodes=60, start=first, seed=3
+        tacit.from_pettingzoo(Corridor(cells=6), horizon=3, reward_range=(-1, 10)),
+        "pg-adaptive",
+        episodes=60,
+        start=first,
+        seed=3,
     )
     for own, before in zip(longer.game.observations, known, strict=True):
         assert own.met[: len(before)] == before
     warm = learn(
         tacit.from_pettingzoo(Corridor(cells=3), horizon=3, reward_range=(-1, 10)),
+        "pg-adaptive",
         episodes=1,
         start=first,
-        start_visits=1e9,
     )
     S = first.last.states
     for own, before in zip(warm.last.probs, first.last.probs, strict=True):
@@ -41,8 +47,8 @@ def test_states_keep_their_numbers_and_new_ones_are_met():
 
 
 def test_a_start_in_an_environment_whose_agents_drop_out():
-    first = learn(DropOut(), episodes=50)
-    warm = learn(DropOut(), episodes=1, start=first, start_visits=1e9)
+    first = learn(DropOut(), "pg-adaptive", episodes=50)
+    warm = learn(DropOut(), "pg-adaptive", episodes=1, start=first)
     for own, before in zip(warm.last.probs, first.last.probs, strict=True):
         np.testing.assert_allclose(own, before, atol=1e-3)
 

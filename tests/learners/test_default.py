@@ -58,15 +58,14 @@ class Walk:
 def test_tables_of_moderate_size_have_both(game, name):
     where = (game, game.agents) if is_game(game) else (None, len(environment(game).names))
     assert default_for(*where) == name
-    assert default_for(*where, {"start_visits": 5.0}) == "adaptive-v-cce"  # a portfolio has no such parameter
+    assert default_for(*where, {"optimism": 4.0}) == "adaptive-v-cce"  # a portfolio has no such parameter
 
 
 @pytest.mark.usefixtures("interpreted")
 def test_the_default_is_taken_where_the_game_is_known(capsys):
     game = tacit.make("chicken")
-    first = tacit.learn(game, episodes=6)
-    assert first.learner == "portfolio"
-    assert tacit.learn(game, episodes=6, start=first).learner == "adaptive-v-cce"
+    assert tacit.learn(game, episodes=6).learner == "portfolio"
+    assert tacit.learn(game, episodes=6, optimism=4.0).learner == "adaptive-v-cce"
     assert tacit.learn(tacit.to_pettingzoo(game), episodes=6).learner == "q-backward"
     assert tacit.learn(Walk(), episodes=6).learner == "model-central"
     assert main(["run", "chicken", "--episodes", "6", "--json"]) == 0
@@ -84,6 +83,6 @@ def test_the_command_line_has_the_same_rule_in_environments(
 ):
     monkeypatch.setattr(tacit.games.REGISTRY, "_factories", dict(tacit.games.REGISTRY._factories))
     tacit.games.REGISTRY.add("walk", Walk)
-    for more, name in (([], "model-central"), (["--set", "start_visits=5.0"], "adaptive-v-cce")):
+    for more, name in (([], "model-central"), (["--set", "optimism=4.0"], "adaptive-v-cce")):
         assert main(["run", "walk", "--episodes", "6", "--on", "threads", "--json", *more]) == 0
         assert json.loads(capsys.readouterr().out)["learner"] == name

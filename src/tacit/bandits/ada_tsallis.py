@@ -186,25 +186,6 @@ def cool(bandit, cell, alpha, price, coldest):
     return max(cell.moved * bandit.per_move[cell.actions], coldest)
 
 
-@generics.warm_start.implement(AdaTsallisParams)
-def warm_start(bandit, cell, target, rounds, scale):
-    """Begin with losses whose leader is the target, λ = scale·√α, and as much as that implies for having moved."""
-    n = cell.actions
-    cell.rounds = int(rounds)
-    if n == 1:
-        return
-    temperature = scale * math.sqrt((bandit.memory + 1.0) / (bandit.memory + rounds))
-    mean = 0.0
-    for b in range(n):
-        cell.loss[b] = temperature / math.sqrt(target[b])
-        mean += target[b] * cell.loss[b]
-    for b in range(n):
-        cell.loss[b] -= mean  # losses are measured from a baseline
-    cell.temperature = temperature
-    cell.moved = temperature * 2.0 * (math.sqrt(n) - 1.0)
-    cell.minimum = minimum(cell.loss, smallest(cell.loss, n), n, temperature, temperature, cell.prob)
-
-
 @generics.regret.implement(AdaTsallisParams)
 def regret(bandit, cell):
     """Return 2Δ, the bound on the weighted regret for the estimated losses."""

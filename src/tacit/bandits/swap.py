@@ -84,14 +84,6 @@ def restart(bandit, cell, rounds):
 play_probs(SwapParams)
 
 
-@generics.warm_start.implement(SwapParams)
-def warm_start(bandit, cell, target, rounds, scale):
-    """Let all copies propose the target, of which it then is the stationary distribution."""
-    for b in range(cell.actions):
-        generics.warm_start(bandit.base, cell.copies[b], target, rounds, scale * target[b])
-        cell.prob[b] = target[b]
-
-
 @generics.update.implement(SwapParams)
 def update(bandit, cell, a, loss, prob):
     """Charge every copy its share, and find the stationary distribution of the new proposals."""

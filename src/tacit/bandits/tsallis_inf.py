@@ -64,16 +64,6 @@ def restart(bandit, cell, rounds):
 play_probs(TsallisINFParams)
 
 
-@generics.warm_start.implement(TsallisINFParams)
-def warm_start(bandit, cell, target, rounds, scale):
-    """Begin with losses whose leader is the target; losses are normalised, whatever their scale."""
-    cell.rounds = int(rounds)
-    eta = bandit.rate / math.sqrt(rounds + 1.0)
-    for b in range(cell.actions):
-        cell.loss[b] = 2.0 / (eta * math.sqrt(target[b]))
-        cell.prob[b] = target[b]
-
-
 @generics.update.implement(TsallisINFParams)
 def update(bandit, cell, a, loss, prob):
     """Add the importance-weighted loss and solve for the next round's μ."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from tacit.bandits.spec import Bandit, Setting, play_weights, rate
 from tacit.core import generics
-from tacit.core.elementary import exp, log, log_each
+from tacit.core.elementary import exp, log_each
 from tacit.core.records import FIXED, NONNEGATIVE, Fields
 
 
@@ -70,23 +70,6 @@ def restart(bandit, cell, rounds):
 
 
 play_weights(WeightedFTRLParams)
-
-
-@generics.warm_start.implement(WeightedFTRLParams)
-def warm_start(bandit, cell, target, rounds, scale):
-    """Begin with losses whose weights are the target; losses are normalised, whatever their scale."""
-    n = cell.actions
-    cell.rounds = int(rounds)
-    if n == 1:
-        return
-    eta = cell.rate / math.sqrt(rounds)
-    most = target[0]
-    for b in range(1, n):
-        most = max(most, target[b])
-    for b in range(n):
-        cell.loss[b] = log(most / target[b]) / eta
-        cell.weight[b] = target[b] / most
-    cell.total = 1.0 / most
 
 
 @generics.update.implement(WeightedFTRLParams)

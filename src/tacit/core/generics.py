@@ -583,11 +583,6 @@ def restart(bandit, cell, rounds):
 
 
 @generic
-def warm_start(bandit, cell, target, rounds, scale):
-    """Begin at the distribution `target`, as in that round, with losses of about `scale`. No bandit needs it."""
-
-
-@generic
 def regret(bandit, cell):
     """Return the bandit's own estimate of its mean regret. Only bandits that tune themselves have one."""
 

@@ -26,7 +26,6 @@ there estimates its own: an estimate, and no bound. The reward range only sets t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple
 
@@ -36,7 +35,7 @@ from tacit.bandits import AdaTsallis, Bandit, Setting, Swap
 from tacit.core import check, generics
 from tacit.core.records import capacity, record, records
 from tacit.learners import spec, v_base
-from tacit.learners.spec import Info, Learner, Start, World, check_steps, make_cells, player
+from tacit.learners.spec import Info, Learner, World, check_steps, make_cells, player
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,6 @@ class AdaptiveV(Learner):
         Visits in which a state is still in doubt, and counts for the best return so far; 0 for none.
     step : "auto" or float
         The bandits tune their own step, or c in λ = (largest loss)·√α/c.
-    start : "uniform", "random" or MarkovPolicy
-        What the bandits begin with: the uniform policy, a random one, or a policy that is given.
-    start_visits : float
-        For how many visits of each state a starting policy counts.
     steps : {"shared"}, optional
         Parameter sharing across time steps: none (default), or full with "shared".
 
@@ -75,8 +70,6 @@ class AdaptiveV(Learner):
     implicit: float = 0.1
     optimism: float = 5.0
     step: float | str = "auto"
-    start: Start = "uniform"
-    start_visits: float = v_base.VISITS
     steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -84,7 +77,6 @@ class AdaptiveV(Learner):
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
         AdaTsallis(self.memory, self.implicit)
         check.real("optimism", self.optimism, least=0)
-        v_base.check_warm(self.start, self.start_visits)
         spec.take_step_constant(self.step, "auto")
         check_steps(self.steps)
 
@@ -92,11 +84,6 @@ class AdaptiveV(Learner):
     def info(self) -> Info:
         """What it learns, returns and needs."""
         return Info(self.equilibrium, "certified", averaging="rate", reward_scale_free=True)
-
-    def params(self, world: World) -> Mapping[str, Any]:
-        """Return the parameters in force."""
-        params = {name: value for name, value in super().params(world).items() if name != "start_visits"}
-        return {**params, **v_base.describe(self.start, self.start_visits)}
 
     def init(self, world: World) -> AdaptiveVState:
         """Make the state of all agents."""
@@ -110,7 +97,6 @@ class AdaptiveV(Learner):
         by_step["best_return"] = -np.inf
         step = spec.take_step_constant(self.step, "auto")
         params = bandit.init(players["bandit"], Setting(world.actions, H, H, 1.0, step))
-        v_base.warm_up(params, players["bandit"], world, self.start_visits, world.unit)
         return AdaptiveVState(
             cells=cells,
             players=sharing,

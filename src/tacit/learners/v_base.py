@@ -1,9 +1,4 @@
-"""What V-learners share: a bandit at every (h, s), that may begin warm; of those of the theory, parameters and checks.
-
-Warm start: the bandit of every (h, s) begins at a given distribution, as if it had learned it. A policy counts for n
-visits of each state. The bandit of (h, s) begins at (n·μ(·|s) + 1)/(n + A), in its n-th round: what it meets moves it
-as it would move a bandit of that age. Values, the number of visits that V-learning's α_t counts, and so the certificate
-and the record, begin as without one: α_1 = 1 would overwrite any value.
+"""What V-learners share: a bandit at every (h, s); of those of the theory, parameters and checks.
 
 What an agent knows of its own gap is (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k). [Mao2022, app:cce, app:ce] It is a bound, with
 probability 1 − p for all agents at once, if the learner's parameters are the theorem's and ι is at least
@@ -27,18 +22,13 @@ import numpy as np
 
 from tacit.bandits import Bandit, Exp3IX, Setting
 from tacit.core import check, generics
-from tacit.core.compilation import compile_loop
-from tacit.core.errors import TacitError
 from tacit.core.records import Fields, capacity, record, records
 from tacit.core.types import FloatArray
 from tacit.learners import spec
-from tacit.learners.spec import Learner, Scale, Start, World, check_steps, make_cells, player
+from tacit.learners.spec import Learner, Scale, World, check_steps, make_cells, player
 
 #: The constant of the bonus in the theory.
 BONUS = {"cce": 6.0, "ce": 11.0}
-
-#: Visits that a starting policy counts for unless it is said.
-VISITS = 100.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,48 +181,6 @@ def update_bandit(learner, i, h, s, a, above):
     bandit = player(learner.players, learner.cells, i, h, s).bandit
     prob = generics.prob(learner.bandit, bandit, a)
     generics.update(learner.bandit, bandit, a, (learner.horizon - h - above) * learner.loss_scale, prob)
-
-
-# warm starts ----------------------------------------------------------------------------------------------------------
-
-
-def warm_start_all(bandit, cells, started, table, rounds, scale):
-    """Warm-start the bandits of those agents at their distributions, `table` [H, S, N, A]."""
-    for h in range(table.shape[0]):
-        for s in range(table.shape[1]):
-            for i in range(table.shape[2]):
-                if started[i]:
-                    generics.warm_start(bandit, cells[h, s, i], table[h, s, i], rounds, scale)
-
-
-def warm_up(bandit: Any, cells: Any, world: World, visits: float, scale: float) -> None:
-    """Let fresh bandits, with their cells, begin at `world.start`, where there is one.
-
-    `scale` is the size of losses: it decides how far a loss moves a bandit of that age.
-    """
-    if not world.start:
-        return
-    if not generics.warm_start.known(type(bandit)):
-        name = type(bandit).__name__.removesuffix("Params")
-        raise TacitError(f"the bandit {name} cannot begin at a starting policy")
-    table: FloatArray = spec.starting_point(world)[: len(cells)]  # of steps that share a bandit, the first
-    for i, size in enumerate(world.actions):
-        table[:, :, i, :size] = (visits * table[:, :, i, :size] + 1.0) / (visits + float(size))
-    started = np.array([table is not None for table in world.start])
-    compile_loop(warm_start_all, bandit)(bandit, cells, started, table, float(visits), float(scale))
-
-
-def check_warm(start: Start, visits: float) -> None:
-    """Check where bandits begin, and for how many visits that counts."""
-    spec.check_start(start)
-    check.real("start_visits", visits, least=1, most=1e12)
-
-
-def describe(start: Start, visits: float) -> dict[str, Any]:
-    """Return what a run says of its start among its parameters: nothing where it begins uniformly."""
-    if start == "uniform":
-        return {}
-    return {"start": str(start), "start_visits": visits}
 
 
 # what an agent knows of its own gap -----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from tacit.bandits import Bandit, WeightedFTRL
 from tacit.core import check, generics
 from tacit.core.records import Fields
 from tacit.learners import v_base
-from tacit.learners.spec import Info, Start, World
+from tacit.learners.spec import Info, World
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,6 @@ class VLearning(v_base.VLearner):
         ι itself, for an agent that does not know N, A_max and K.
     bandit : Bandit or name
         What plays at every (h, s).
-    start : "uniform", "random" or MarkovPolicy
-        What the bandits begin with: the uniform policy, a random one, or a policy that is given.
-    start_visits : float
-        For how many visits of each state a starting policy counts.
 
     Examples
     --------
@@ -59,13 +55,10 @@ class VLearning(v_base.VLearner):
 
     equilibrium: str = "cce"
     bandit: Bandit | str = field(default_factory=WeightedFTRL, kw_only=True)
-    start: Start = field(default="uniform", kw_only=True)
-    start_visits: float = field(default=v_base.VISITS, kw_only=True)
 
     def __post_init__(self) -> None:
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
         super().__post_init__()
-        v_base.check_warm(self.start, self.start_visits)
 
     @property
     def info(self) -> Info:
@@ -74,16 +67,11 @@ class VLearning(v_base.VLearner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        started = v_base.describe(self.start, self.start_visits)
-        return {"equilibrium": self.equilibrium, **super().params(world), **started}
+        return {"equilibrium": self.equilibrium, **super().params(world)}
 
     def init(self, world: World) -> VLearningState:
         """Make the state of all agents."""
-        state = VLearningState(**self.common(world, horizon_power=3, fields=MEANS))
-        v_base.warm_up(
-            state.bandit, getattr(state.players, "players", state.cells)["bandit"], world, self.start_visits, 1.0
-        )
-        return state
+        return VLearningState(**self.common(world, horizon_power=3, fields=MEANS))
 
 
 #: What a cell remembers besides values and visits, which are t.
