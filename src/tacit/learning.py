@@ -26,8 +26,16 @@ from tacit.games.exact import ExactGame, check_exact, check_playable
 from tacit.games.gymnasium import read_table
 from tacit.games.protocol import Game, is_game
 from tacit.games.tabular import TabularGame
-from tacit.learners import Learner, Portfolio, check_suits, default_for, team
-from tacit.learners.several import is_interpreted, is_resumable, to_random_horizon
+from tacit.learners import (
+    Learner,
+    Portfolio,
+    check_suits,
+    default_for,
+    is_interpreted,
+    is_resumable,
+    team,
+    to_random_horizon,
+)
 from tacit.learners.spec import is_exact
 from tacit.options import Options
 
@@ -115,9 +123,6 @@ def learn(
     start : MarkovPolicy or Run, optional
         Where learners that have this parameter begin: a product policy, or the last iterate of a run. In an environment
         states have the numbers that they had in that run.
-    start_visits : float, optional
-        Of adaptive-v and v-learning: their bandits begin at (n·μ + 1)/(n + A) in their n-th round, with μ the policy of
-        `start` and n this number.
     **params
         Parameters of a learner that is given by its name: `tacit.learn(game, "stage-v-cce", bonus=0.1, …)`.
 

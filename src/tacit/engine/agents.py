@@ -189,12 +189,6 @@ class Agent:
         return float(v_base.estimate(total, self.episodes, self.world)[0])
 
     @property
-    def bound_sum(self) -> float | None:
-        """Σ_k (V̄_1 − V̲_1) in units of one step's span, where the learner keeps bounds."""
-        total = v_base.bound_sum(self.state)
-        return None if total is None else float(total[0])
-
-    @property
     def policy(self) -> FloatArray:
         """The agent's current distributions, [H, S, A], without exploration."""
         return read_distributions(self.state, self.world, self.world.states)[self._seat]

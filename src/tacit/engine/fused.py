@@ -42,7 +42,8 @@ def chunk_of(horizon: int) -> int:
 def read_distributions(state: Any, world: World, states: int, *, recent: bool = False) -> list[FloatArray]:
     """Return each agent's distributions at the first states of a world, [H, states, A_i]."""
     table = memory.zeros((world.agents, world.horizon, states, int(world.actions.max())), "the last iterate")
-    compile_loop(loop.distributions, state, steps=10 * table.size)(state, world.horizon, states, recent, table)
+    read = compile_loop(loop.distributions, state, steps=100 * table.size)  # a run reads as often as its curve has rows
+    read(state, world.horizon, states, recent, table)
     return to_distributions(table, world)
 
 

@@ -28,8 +28,7 @@ from tacit.evaluation.gaps import evaluate_returned, is_quick
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game
 from tacit.games.tabular import as_tables
-from tacit.learners import Learner, Portfolio
-from tacit.learners.several import is_interpreted
+from tacit.learners import Learner, Portfolio, is_interpreted
 from tacit.learners.spec import is_exact
 from tacit.options import Options
 from tacit.policies import MarkovPolicy

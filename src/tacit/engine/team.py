@@ -27,8 +27,7 @@ from tacit.engine.agents import make_agent
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack
 from tacit.engine.fused import read_distributions, to_distributions
 from tacit.engine.recorded import write_down
-from tacit.learners import Learner, World, v_base
-from tacit.learners.several import is_interpreted
+from tacit.learners import Learner, World, is_interpreted, v_base
 from tacit.learners.spec import remembers_by_step, with_start
 
 #: Uniform numbers that are drawn ahead: half a megabyte.
@@ -157,7 +156,8 @@ class Team(Protocol):
         """Return each agent's policy at its first `states[i]` states, [H, states[i], A_i]."""
 
     def bound_sum(self) -> FloatArray | None:
-        """Return Σ_k (V̄_1 − V̲_1) of the agents, where they keep bounds."""
+        """Return Σ_k (V̄_1 − V̲_1) of the agents, where all keep bounds."""
+        return None
 
     @property
     def bytes(self) -> int:
@@ -450,9 +450,9 @@ class PlainTeam(Team):
         self._alone = [i for i in range(len(self.agents)) if i not in seated]
         for networks in self.networks:
             networks.episode = episode
-        return partial(self._turn, episode)
+        return self._turn
 
-    def _turn(self, k: int, h: int) -> int:
+    def _turn(self, h: int) -> int:
         """Learn and act, one agent after the other; after the last step the next state is −1."""
         buffer, acts = self.buffer, h + 1 < self._horizon
         low, high = buffer.reward_range
@@ -473,19 +473,12 @@ class PlainTeam(Team):
                 networks.learn(buffer.rewards, after)
             buffer.returns[:] += buffer.rewards
         if acts:
-            self._record(k, h + 1, states)
             for i in self._alone:
                 buffer.chosen[i] = 0 if after[i] is None else self.agents[i].act(h + 1, after[i])
             for networks in self.networks:
                 networks.act(after, buffer.chosen)
             self._before = after
         return SAME if not acts or states.count(states[0]) == len(states) else APART
-
-    def _record(self, k: int, h: int, states: list[int]) -> None:
-        if len(self.buffer.stored):
-            rows = [agent.probabilities(h, s)[:-1] for agent, s in zip(self.agents, states, strict=True)]
-            self.buffer.visited[k, h] = states
-            self.buffer.stored[k, h] = np.concatenate(rows)
 
     def grow(self, states: int) -> None:
         """Take memory for more states."""
@@ -497,11 +490,6 @@ class PlainTeam(Team):
     def distributions(self, states: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
         """Return each agent's policy, [H, states[i], A_i]."""
         return [agent.policy[:, :n] for agent, n in zip(self.agents, states, strict=True)]
-
-    def bound_sum(self) -> FloatArray | None:
-        """Return the sums of the agents' own bounds, if all keep them."""
-        sums = [agent.bound_sum for agent in self.agents]
-        return None if any(total is None for total in sums) else np.array(sums, dtype=float)
 
     def snapshot(self) -> Arrays:
         """Return what the networks have learned, where all agents have one."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tacit.core.errors import TacitError
-from tacit.learners import REGISTRY
-from tacit.learners.several import Portfolio
+from tacit.learners import REGISTRY, Portfolio
 
 
 class Facts(NamedTuple):

@@ -49,6 +49,29 @@ def make_scratch(agents: int, joint: int, actions: int) -> Scratch:
     return Scratch(np.zeros((agents, joint)), np.zeros((agents, actions)), np.zeros(agents + 1), digit)
 
 
+# joint actions --------------------------------------------------------------------------------------------------------
+
+
+@generics.jitable
+def count_on(digit, actions):
+    """Move the actions of a joint action on to the next one."""
+    i = len(actions) - 1
+    while i >= 0:
+        digit[i] += 1
+        if digit[i] < actions[i]:
+            break
+        digit[i] = 0
+        i -= 1
+
+
+@generics.jitable
+def part(joint, actions, i):
+    """Return agent i's action of a joint action."""
+    for k in range(i + 1, len(actions)):
+        joint //= actions[k]
+    return joint % actions[i]
+
+
 # counts ---------------------------------------------------------------------------------------------------------------
 
 
@@ -207,13 +230,7 @@ def respond(learner, h, s):
             i = N - 1 - k
             q[i, digit[i]] += before[i] * after * values[i, j]
             after *= cells[i].prob[digit[i]]
-        i = N - 1
-        while i >= 0:
-            digit[i] += 1
-            if digit[i] < learner.actions[i]:
-                break
-            digit[i] = 0
-            i -= 1
+        count_on(digit, learner.actions)
 
 
 @generics.apart

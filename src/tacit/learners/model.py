@@ -75,20 +75,12 @@ class ModelIndependent(Learner):
     """
 
     successors: int = 64
+    info = Info("nash", "average", reward_scale_free=True)
+    endless = True
 
     def __post_init__(self) -> None:
         check.plain_fields(self)
         check.integer("successors", self.successors, least=1, most=1 << 20)
-
-    @property
-    def info(self) -> Info:
-        """What it learns, returns and needs."""
-        return Info("nash", "average", reward_scale_free=True)
-
-    @property
-    def endless(self) -> bool:
-        """Whether it learns in play that never resets: it does."""
-        return True
 
     def explores(self, state: Any, i: int) -> float:
         """Return the probability of a uniform action now."""

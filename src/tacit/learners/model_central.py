@@ -79,6 +79,7 @@ class ModelCentral(Learner):
 
     equilibrium: str = "nash"
     successors: int = 32
+    endless = True
 
     def __post_init__(self) -> None:
         check.plain_fields(self)
@@ -89,11 +90,6 @@ class ModelCentral(Learner):
     def info(self) -> Info:
         """What it learns, returns and needs."""
         return Info(self.equilibrium, needs=frozenset({"all agents"}), reward_scale_free=True)
-
-    @property
-    def endless(self) -> bool:
-        """Whether it learns in play that never resets: it does."""
-        return True
 
     def explores(self, state: Any, i: int) -> float:
         """Return the probability of a uniform action now."""
@@ -217,10 +213,7 @@ def act(learner, i, h, s, u):
     """Go where least is known; or draw uniformly with the probability of exploration, and otherwise from π."""
     n, explored = learner.actions[i], learner.clock[0].exploration
     if learner.clock[0].seeks == 1:
-        joint = seek(learner, h, s)[0]
-        for k in range(len(learner.actions) - 1, i, -1):
-            joint //= learner.actions[k]
-        return joint % n
+        return joint_model.part(seek(learner, h, s)[0], learner.actions, i)
     if u < explored:
         return min(int(u / explored * n), n - 1)
     return pick(cell_at(learner, i, h, s).prob, 1.0, n, (u - explored) / (1.0 - explored))

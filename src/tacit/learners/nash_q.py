@@ -33,7 +33,7 @@ from tacit.core import check, generics
 from tacit.core.errors import TacitError
 from tacit.core.records import NONNEGATIVE, capacity, index, records
 from tacit.core.types import IntArray
-from tacit.learners import stage_equilibrium
+from tacit.learners import joint_model, stage_equilibrium
 from tacit.learners.model_central import JOINT
 from tacit.learners.spec import Info, Learner, World
 from tacit.learners.stage_equilibrium import StageScratch
@@ -162,7 +162,7 @@ def draw_joint(learner, joint, exploration, i, u):
         else:
             chosen = pick(joint, 1.0, J, (u - exploration) / max(1.0 - exploration, 1e-300))
         for k in range(len(learner.actions)):
-            learner.agents[k].action = stage_equilibrium.part(chosen, learner.actions, k)
+            learner.agents[k].action = joint_model.part(chosen, learner.actions, k)
     return learner.agents[i].action
 
 

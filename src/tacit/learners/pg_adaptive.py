@@ -75,6 +75,7 @@ class PGAdaptive(Learner):
     exploration: float = 0.01
     start: Start = "uniform"
     steps: str | None = field(default=None, repr=False)
+    endless = True
 
     def __post_init__(self) -> None:
         check.plain_fields(self)
@@ -83,11 +84,6 @@ class PGAdaptive(Learner):
         check.real("exploration", self.exploration, least=0, most=1)
         check_start(self.start)
         check_steps(self.steps)
-
-    @property
-    def endless(self) -> bool:
-        """Whether it learns in play that never resets: it does."""
-        return True
 
     def init(self, world: World) -> PGAdaptiveState:
         """Make the state of all agents."""

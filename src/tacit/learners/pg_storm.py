@@ -83,6 +83,7 @@ class PGStorm(Learner):
     own_ratio: bool = False
     start: Start = "uniform"
     steps: str | None = field(default=None, repr=False)
+    endless = True
 
     def __post_init__(self) -> None:
         check.plain_fields(self)
@@ -100,11 +101,6 @@ class PGStorm(Learner):
         check.flag("own_ratio", self.own_ratio)
         check_start(self.start)
         check_steps(self.steps)
-
-    @property
-    def endless(self) -> bool:
-        """Whether it learns in play that never resets: it does."""
-        return True
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""

@@ -2,10 +2,18 @@
 
     Q_h(s, a) ← Q_h(s, a) + step·(r + max_{a'} Q_{h+1}(s', a') − Q_h(s, a))
 
-With `decay`, `power` or `temperature`, exploration falls or is Boltzmann's (`q_scheduled.py`).
+In episode t, counted from 0, an agent draws a uniform action with probability ε_t = exploration·exp(−decay·t), or
+exploration/(1 + t)^power, and otherwise a best one; or it draws a ∝ exp(Q_h(s, a)/τ_t), and τ_t falls in the same way.
+Without `decay` and `power` exploration stays as it is.
 
-Deviations: one table for each step of the finite horizon; ties between best actions are broken at random. In play that
-never resets (`periods=`) there is one table (`q_endless.py`).
+Play that never resets (`periods=`) has one table and an explicit discount. [Calvano et al. 2020]
+
+    Q(s, a) ← Q(s, a) + step·(r + γ·max_{a'} Q(s', a') − Q(s, a))
+
+Exploration then falls with the periods. Among equally good actions the one that was greedy before stays greedy, at
+first the lowest.
+
+Deviations: one table for each step of the finite horizon, where ties between best actions are broken at random.
 """
 
 from __future__ import annotations
@@ -14,12 +22,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tacit.core import check, generics
-from tacit.core.elementary import exp
+from tacit.core.elementary import exp, pow
 from tacit.core.errors import TacitError
-from tacit.core.records import NONNEGATIVE, capacity, records
+from tacit.core.records import NONNEGATIVE, capacity, index, records
 from tacit.core.types import IntArray
-from tacit.learners import q_endless, ucb
-from tacit.learners.q_scheduled import ExplorationSchedule, ScheduledQState
+from tacit.learners import ucb
 from tacit.learners.spec import Learner, World, check_steps, make_cells, player
 
 
@@ -62,6 +69,7 @@ class QIndependent(Learner):
     temperature: float | None = field(default=None, repr=False)
     power: float | None = field(default=None, repr=False)
     initial: str | None = field(default=None, repr=False)
+    endless = True
 
     def __post_init__(self) -> None:
         check.plain_fields(self)
@@ -80,66 +88,181 @@ class QIndependent(Learner):
         if self.initial is not None:
             check.choice("initial", self.initial, ["uniform-rivals"])
 
-    @property
-    def endless(self) -> bool:
-        """Whether it learns in play that never resets: it does."""
-        return True
-
     def explores(self, state: Any, i: int) -> float:
         """Return the probability of a uniform action; Boltzmann exploration has none."""
-        if isinstance(state, QState):
-            return self.exploration
         return 0.0 if self.temperature is not None else float(state.agents["explores"][i])
 
     def changed(self, state: Any, i: int) -> int:
         """Return the period since which agent i's greedy policy has not changed."""
         return int(state.agents["changed"][i])
 
-    def init(self, world: World) -> QState | ScheduledQState | q_endless.EndlessQState:
+    def init(self, world: World) -> QState | EndlessQState:
         """Make the state of all agents."""
-        H, boltzmann = world.horizon, self.temperature is not None
+        boltzmann = self.temperature is not None
         explores = float(self.exploration if self.temperature is None else self.temperature)
         schedule = ExplorationSchedule(explores, float(exp(-(self.decay or 0.0))), float(self.power or 0.0), boltzmann)
         if world.discount is not None:
-            first: Any = self.optimism * world.reward_range[1] / (1.0 - world.discount)
-            if self.initial is not None:
-                first = tuple(paid / (1.0 - world.discount) for paid in world.payoffs)
-            return q_endless.make_state(world, step=float(self.step), first=first, schedule=schedule)
+            return self._init_endless(world, world.discount, schedule)
         if self.initial is not None:
             raise TacitError("initial is of play that never resets; give periods instead of episodes")
         fields = [("Q", "f8", capacity(world.actions.max()))]
         cells, players, sharing = make_cells(self.steps, world, fields, [], beyond=True)
-        players["Q"][:-1] = self.optimism * world.reward_range[1] * H
-        if self.decay is None and self.power is None and not boltzmann:
-            return QState(cells, sharing, float(self.step), float(self.exploration), world.actions)
+        players["Q"][:-1] = self.optimism * world.reward_range[1] * world.horizon
         agents = records((world.agents,), [("explores", NONNEGATIVE), ("episodes", "i8")])
-        agents["explores"] = explores
-        return ScheduledQState(cells, sharing, agents, float(self.step), schedule, H - 1, world.actions)
+        agents["explores"] = schedule.first
+        return QState(cells, sharing, agents, float(self.step), schedule, world.horizon - 1, world.actions)
+
+    def _init_endless(self, world: World, discount: float, schedule: ExplorationSchedule) -> EndlessQState:
+        A = capacity(world.actions.max())
+        cells = records((1, world.states, world.agents), [("Q", "f8", A), ("greedy", index(A))])
+        for i, size in enumerate(world.actions):
+            first = self.optimism * world.reward_range[1] if self.initial is None else world.payoffs[i]
+            cells["Q"][0, :, i, :size] = first / (1.0 - discount)
+            cells["greedy"][0, :, i] = cells["Q"][0, :, i, :size].argmax(axis=-1)
+        agents = records((world.agents,), [("explores", NONNEGATIVE), ("periods", "i8"), ("changed", "i8")])
+        agents["explores"] = schedule.first
+        return EndlessQState(cells, agents, float(self.step), discount, schedule, world.actions)
+
+
+class ExplorationSchedule(NamedTuple):
+    """How exploration falls."""
+
+    first: float  # ε or τ at first
+    shrink: float  # exp(−decay)
+    power: float  # 0 for an exponential fall
+    boltzmann: bool
+
+
+@generics.jitable
+def explores_next(schedule, explores, t):
+    """Return ε or τ after t episodes or periods, from the one before."""
+    if schedule.power > 0.0:
+        return schedule.first * pow(1.0 + t, -schedule.power)
+    return explores * schedule.shrink
+
+
+@generics.jitable
+def softmax_weight(Q, top, temperature, a):
+    """Return exp((Q(a) − max Q)/τ)."""
+    return exp(max((Q[a] - top) * (1.0 / max(temperature, 1e-300)), -1e3))
+
+
+@generics.apart
+def draw_softmax(Q, best, temperature, n, u):
+    """Draw an action a ∝ exp(Q(a)/τ), where `best` is a best one."""
+    top, total = Q[best], 0.0
+    for a in range(n):
+        total += softmax_weight(Q, top, temperature, a)
+    left = u * total
+    for a in range(n):
+        left -= softmax_weight(Q, top, temperature, a)
+        if left < 0.0:
+            return a
+    return best
 
 
 class QState(NamedTuple):
-    """All agents' tables."""
+    """All agents' tables, one for each step."""
 
     cells: Any  # [H+1, S, N]  Q [A]
     players: Any  # whose Q is where
+    agents: Any  # [N]  explores: ε or τ; episodes played
     step: float
-    exploration: float
+    schedule: ExplorationSchedule
+    last: int  # the last step
     actions: IntArray  # [N]
 
 
-generics.policy.implement(QState)(ucb.policy)  # which is returned; `act` explores beyond it
+@generics.policy.implement(QState)
+def policy(learner, i, h, s, out):
+    """Write the greedy policy, beyond which `act` explores; or Boltzmann's."""
+    if not learner.schedule.boltzmann:
+        ucb.policy(learner, i, h, s, out)
+        return
+    n, Q = learner.actions[i], player(learner.players, learner.cells, i, h, s).Q
+    top, _ = ucb.best(Q, n)
+    total = 0.0
+    for a in range(n):
+        out[a] = softmax_weight(Q, top, learner.agents[i].explores, a)
+        total += out[a]
+    for a in range(n):
+        out[a] /= total
 
 
 @generics.act.implement(QState)
 def act(learner, i, h, s, u):
-    """Draw from the ε-greedy policy."""
-    Q = player(learner.players, learner.cells, i, h, s).Q
-    return ucb.draw_greedily(Q, learner.actions[i], learner.exploration, u)
+    """Explore, or play a best action."""
+    n, Q, explores = learner.actions[i], player(learner.players, learner.cells, i, h, s).Q, learner.agents[i].explores
+    if not learner.schedule.boltzmann:
+        return ucb.draw_greedily(Q, n, explores, u)
+    best = 0
+    for a in range(n):
+        if Q[a] > Q[best]:
+            best = a
+    return draw_softmax(Q, best, explores, n, u)
 
 
 @generics.learn.implement(QState)
 def learn(learner, i, h, s, a, r, s_next):
-    """Move Q towards the reward and the best that follows."""
-    Q = player(learner.players, learner.cells, i, h, s).Q
+    """Move Q towards the reward and the best that follows; after an episode, explore less."""
+    Q, me = player(learner.players, learner.cells, i, h, s).Q, learner.agents[i]
     ahead, _ = ucb.best(player(learner.players, learner.cells, i, h + 1, s_next).Q, learner.actions[i])
     Q[a] += learner.step * (r + ahead - Q[a])
+    if h == learner.last:
+        me.episodes += 1
+        me.explores = explores_next(learner.schedule, me.explores, me.episodes)
+
+
+# play that never resets -----------------------------------------------------------------------------------------------
+
+
+class EndlessQState(NamedTuple):
+    """All agents' tables, one for each, in play that never resets."""
+
+    cells: Any  # [1, S, N]  Q [A], the greedy action
+    agents: Any  # [N]  ε or τ, periods played, period of the last change of a greedy action
+    step: float
+    discount: float
+    schedule: ExplorationSchedule
+    actions: IntArray  # [N]
+
+
+@generics.policy.implement(EndlessQState)
+def policy_endless(learner, i, h, s, out):
+    """Write the greedy policy, which runs return; `act` explores beyond it."""
+    for a in range(learner.actions[i]):
+        out[a] = 0.0
+    out[learner.cells[0, s, i].greedy] = 1.0
+
+
+@generics.act.implement(EndlessQState)
+def act_endless(learner, i, h, s, u):
+    """Explore, or play the greedy action."""
+    cell, explores, n = learner.cells[0, s, i], learner.agents[i].explores, learner.actions[i]
+    if learner.schedule.boltzmann:
+        return draw_softmax(cell.Q, cell.greedy, explores, n, u)
+    if u < explores:
+        return min(int(u / explores * n), n - 1)
+    return cell.greedy
+
+
+@generics.learn.implement(EndlessQState)
+def learn_endless(learner, i, h, s, a, r, s_next):
+    """Move Q towards the reward and the best that follows, and note whether the greedy action changes."""
+    cell, following, me = learner.cells[0, s, i], learner.cells[0, s_next, i], learner.agents[i]
+    Q, greedy = cell.Q, cell.greedy
+    before = Q[a]
+    Q[a] += learner.step * (r + learner.discount * following.Q[following.greedy] - before)
+    me.periods += 1
+    me.explores = explores_next(learner.schedule, me.explores, me.periods)
+    best = greedy
+    if a != greedy:
+        if Q[a] > Q[greedy]:
+            best = a
+    elif Q[a] < before:
+        for b in range(learner.actions[i]):
+            if Q[b] > Q[best]:
+                best = b
+    if best != greedy:
+        cell.greedy = best
+        me.changed = me.periods

@@ -21,7 +21,7 @@ import numpy as np
 from tacit.core import generics
 from tacit.core.records import capacity
 from tacit.core.types import FloatArray, IntArray
-from tacit.learners.joint_model import match_ahead
+from tacit.learners.joint_model import count_on, match_ahead
 
 #: Kinds, by the number that kernels get.
 KINDS = ("nash", "cce", "ce", "friend")
@@ -60,18 +60,6 @@ def make_scratch(actions: IntArray, joint: int) -> StageScratch:
         before=np.zeros(N + 1),
         digit=np.zeros(N, dtype=np.int64),
     )
-
-
-@generics.jitable
-def count_on(digit, actions):
-    """Move the actions of a joint action on to the next one."""
-    i = len(actions) - 1
-    while i >= 0:
-        digit[i] += 1
-        if digit[i] < actions[i]:
-            break
-        digit[i] = 0
-        i -= 1
 
 
 @generics.apart
@@ -241,11 +229,3 @@ def marginal(joint, actions, joints, i, out):
         out[a] = 0.0
     for j in range(joints):
         out[j // stride % actions[i]] += joint[j]
-
-
-@generics.jitable
-def part(joint, actions, i):
-    """Return agent i's action of a joint action."""
-    for k in range(i + 1, len(actions)):
-        joint //= actions[k]
-    return joint % actions[i]

@@ -29,6 +29,7 @@ from tacit.core.elementary import log
 from tacit.core.memory import lock
 from tacit.core.records import Fields, capacity, index, records
 from tacit.core.types import IntArray
+from tacit.learners.joint_model import part
 from tacit.learners.spec import Info, Learner, World, check_confidence, check_steps, make_cells, player, unit_rewards
 
 
@@ -94,9 +95,8 @@ class UCB(Learner):
             return self._state(world, world.actions, low, scale)
         joint = math.prod(int(a) for a in world.actions)
         memory.require(memory.floats(7, world.cells, joint), "the central learner's tables over joint actions")
-        agents = records((world.agents,), [("action", index(world.actions.max()))])
         step = records((1,), [("joint", index(joint)), ("total", "f8")])
-        return CentralState(self._state(world, lock(np.array([joint])), low, scale), agents, step, world.actions)
+        return CentralState(self._state(world, lock(np.array([joint])), low, scale), step, world.actions)
 
     def _state(self, world: World, actions: IntArray, low: float, scale: float) -> UCBState:
         H = world.horizon
@@ -237,29 +237,17 @@ class CentralState(NamedTuple):
     """One learner over joint actions, and the step in progress."""
 
     inner: UCBState  # of a single agent
-    agents: Any  # [N]  action: its part of the joint action
     step: Any  # [1]  joint: the joint action; total: rewards of the step so far
     actions: IntArray  # [N]
-
-
-@generics.jitable
-def split(learner, joint):
-    """Write a joint action into its parts, the last agent fastest."""
-    for k in range(len(learner.actions)):
-        i = len(learner.actions) - 1 - k
-        learner.agents[i].action = joint % learner.actions[i]
-        joint //= learner.actions[i]
 
 
 @generics.act.implement(CentralState)
 def act_central(learner, i, h, s, u):
     """Let the first agent's turn choose for all."""
     if i == 0:
-        step = learner.step[0]
-        step.joint = generics.act(learner.inner, 0, h, s, u)
-        step.total = 0.0
-        split(learner, step.joint)
-    return learner.agents[i].action
+        learner.step[0].joint = generics.act(learner.inner, 0, h, s, u)
+        learner.step[0].total = 0.0
+    return part(learner.step[0].joint, learner.actions, i)
 
 
 @generics.policy.implement(CentralState)
@@ -270,11 +258,8 @@ def policy_central(learner, i, h, s, out):
     joint = 0
     while Q[joint] < top:
         joint += 1
-    size = learner.actions[i]
-    for j in range(i + 1, len(learner.actions)):
-        joint //= learner.actions[j]
-    for a in range(size):
-        out[a] = 1.0 if a == joint % size else 0.0
+    for a in range(learner.actions[i]):
+        out[a] = 1.0 if a == part(joint, learner.actions, i) else 0.0
 
 
 @generics.learn.implement(CentralState)
