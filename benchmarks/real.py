@@ -1,4 +1,4 @@
-"""What learners reach in environments that others wrote, beside random play: the table of docs/howto/environments.md.
+"""What learners reach in environments that others wrote, beside random play: the table of docs/research/others.md.
 
     python benchmarks/real.py [--only NAME …] [--seeds 3] [--plays 500]
 
