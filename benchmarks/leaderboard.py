@@ -31,7 +31,7 @@ from tacit.learners import REGISTRY, THEORY
 from tacit.learners.facts import information
 
 DOCS = Path(__file__).parent.parent / "docs"
-EPISODES = 20_000
+EPISODES, SEEDS = 20_000, 3
 #: Episodes of the runs that the curves of some rows are drawn from.
 MARKS = (100, 300, 1000, 3000, 10_000, EPISODES)
 #: Iterations of learners that follow exact gradients: what they take from the tables is no play.
@@ -130,20 +130,20 @@ class Board(Store):
         keys = {name: [f"{label} | {name} | 0" for label in list_settings() if "," not in label] for name in GAMES}
         return [name for name, those in keys.items() if all(key in self.rows for key in those)]
 
-    def runs(self, label: str, episodes: int = EPISODES) -> list[tuple[str, dict[str, Any]]]:
-        """Return the games and measures of a row's runs."""
+    def runs(self, label: str, episodes: int = EPISODES, seeds: int = SEEDS) -> list[tuple[str, dict[str, Any]]]:
+        """Return the games and measures of a row's runs, with the first so many seeds."""
         end = "" if episodes == EPISODES else f" | {episodes}"
-        keys = ((name, self.rows.get(f"{label} | {name} | {seed}{end}")) for name in self.games for seed in range(100))
-        return [(name, run) for name, run in keys if run is not None and "candidates" in run]
+        keys = ((name, f"{label} | {name} | {seed}{end}") for name in self.games for seed in range(seeds))
+        return [(name, self.rows[key]) for name, key in keys if "candidates" in self.rows.get(key, ())]
 
     def normalized(self, game: str, welfare: float) -> float | None:
         """Return normalized welfare, 0 for the uniform policy and 1 for the optimum; None where rewards cancel out."""
         uniform, best = self.rows[f"welfare | {game}"]
         return (welfare - uniform) / (best - uniform) if best - uniform > 1e-6 * max(1.0, abs(best)) else None
 
-    def summarize(self, label: str, setting: Setting, episodes: int = EPISODES) -> Row | None:
+    def summarize(self, label: str, setting: Setting, episodes: int = EPISODES, seeds: int = SEEDS) -> Row | None:
         """Return the means of a row; None where nothing was measured."""
-        runs = self.runs(label, episodes)
+        runs = self.runs(label, episodes, seeds)
         if not runs:
             return None
         own = [(name, returned(run, setting.rule)) for name, run in runs]
@@ -156,11 +156,17 @@ class Board(Store):
             games=len({name for name, _ in runs}),
             runs=len(runs),
             gap=mean_gap(gap for _, (gap, _) in own),
+            interval=bootstrap([(name, gap) for name, (gap, _) in own]),
             held_out=mean_gap(held_out) if held_out else math.nan,
             solved=float(np.mean([gap <= 0.03 for _, (gap, _) in own])),
             best=mean_gap(min(gap for gap, _ in run["candidates"].values()) for _, run in runs),
             welfare=float(np.median(shares)) if shares else math.nan,
             seconds=float(np.median([run["seconds"] for _, run in runs])),
+            kinds={
+                kind: mean_gap(gaps)
+                for kind in KINDS
+                if (gaps := [gap for name, (gap, _) in own if GAMES[name].kind == kind])
+            },
         )
 
 
@@ -171,13 +177,16 @@ class Row(NamedTuple):
     games: int
     runs: int
     gap: float  # geometric mean of the gap by its own rule
+    interval: tuple[float, float]  # 95 %, of that mean
     held_out: float  # the same over held-out games
     solved: float  # share of runs below 3 %
     best: float  # geometric mean of the best candidate's
     welfare: float  # median
     seconds: float  # median
+    kinds: dict[str, float]  # geometric mean of the gap in games of a kind
 
 
+KINDS = list(dict.fromkeys(entry.kind for entry in GAMES.values()))
 #: The words for a rule.
 WORDS = {"": "selected", "average": "mixture", "recent": "average", "sampled": "random iterate", "last": "last iterate"}
 
@@ -194,15 +203,30 @@ def mean_gap(gaps: Iterable[float]) -> float:
     return float(np.exp(np.mean([math.log(max(gap, 1e-4)) for gap in gaps])))
 
 
+def bootstrap(gaps: list[tuple[str, float]], draws: int = 2000) -> tuple[float, float]:
+    """Return the 95 % interval of the geometric mean: games are drawn with replacement, and seeds of each."""
+    rng, names = np.random.default_rng(0), sorted({name for name, _ in gaps})
+    logs = [[math.log(max(gap, 1e-4)) for other, gap in gaps if other == name] for name in names]
+    counts = np.array([len(row) for row in logs])
+    table = np.array([row + [math.nan] * (max(counts) - len(row)) for row in logs])
+    games = rng.integers(len(names), size=(draws, len(names), 1))
+    seeds = (rng.random((draws, len(names), max(counts))) * counts[games]).astype(int)
+    low, high = np.exp(np.quantile(table[games, seeds].mean(axis=(1, 2)), [0.025, 0.975]))
+    return float(low), float(high)
+
+
 def plot_rows(rows: list[Row], path: Path) -> None:
-    """Draw a dot for each row: gap against welfare, colored by what an agent must know."""
+    """Draw a dot for each learner, and a ring for its other settings: gap against welfare, colored by information."""
     with styled():
         figure = Figure(figsize=(9.0, 6.5))
         axes = figure.subplots()
         for information, color in CLASSES.items():
-            inside = [row for row in rows if row.information == information]
-            look = {"color": COLORS.get(color, color), "label": information}
-            axes.plot([row.gap for row in inside], [row.welfare for row in inside], "o", markersize=4, **look)
+            for other in False, True:
+                inside = [row for row in rows if row.information == information and ("," in row.label) == other]
+                look = {"color": COLORS.get(color, color), "markerfacecolor": "none" if other else None}
+                label = None if other else information
+                axes.plot([row.gap for row in inside], [row.welfare for row in inside], "o", ms=4, label=label, **look)
+        axes.plot([], [], "o", ms=4, color="gray", markerfacecolor="none", label="other settings")
         axes.set(xscale="log", xlabel="gap by its own rule, % of the uniform policy's (geometric mean over games)")
         axes.set_ylabel("normalized welfare (uniform policy 0, optimum 1)")
         axes.xaxis.set_major_formatter(lambda x, _: f"{100 * x:g}%")
@@ -212,7 +236,7 @@ def plot_rows(rows: list[Row], path: Path) -> None:
 
 
 def place_labels(axes: Any, rows: list[Row]) -> None:
-    """Write each row's label near its dot, where it covers no other label and no dot."""
+    """Write each learner's name near its dot, where it covers no other name and no dot."""
     figure = axes.figure
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw(renderer)
@@ -221,6 +245,8 @@ def place_labels(axes: Any, rows: list[Row]) -> None:
     taken.append(axes.get_legend().get_window_extent(renderer))
     frame = axes.get_window_extent(renderer)
     for row, (x, y) in sorted(zip(rows, dots, strict=True), key=lambda one: one[1][1]):
+        if "," in row.label:
+            continue
         color = COLORS.get(CLASSES[row.information], CLASSES[row.information])
         text = axes.annotate(row.label, (row.gap, row.welfare), fontsize=6.5, xytext=(0, 0), textcoords="offset points")
         box = text.get_window_extent(renderer)
@@ -253,16 +279,16 @@ CURVES: dict[str, tuple[str, str, str]] = {
 
 
 def plot_curves(store: Board, path: Path) -> int:
-    """Draw gap and welfare against episodes, by the agents' own rules; return how many games have all points."""
+    """Draw gap and welfare against episodes, by the agents' own rules; return how many seeds have all points."""
     settings = list_settings()
     ends = ["" if mark == EPISODES else f" | {mark}" for mark in MARKS]
-    keys = {name: [f"{label} | {name} | 0{end}" for label in CURVES for end in ends] for name in GAMES}
-    store.games = [name for name, those in keys.items() if all(key in store.rows for key in those)]
+    keys = [[f"{label} | {name} | {{}}{end}" for label in CURVES for end in ends] for name in GAMES]
+    seeds = min(sum(key.format(seed) in store.rows for seed in range(SEEDS)) for those in keys for key in those)
     with styled():
         figure = Figure(figsize=(8.5, 3.8), layout="constrained")
         left, right = figure.subplots(1, 2)
         for label, (color, style, words) in CURVES.items():
-            rows = [store.summarize(label, settings[label], episodes) for episodes in MARKS]
+            rows = [store.summarize(label, settings[label], episodes, seeds) for episodes in MARKS]
             line = {"color": COLORS.get(color, color), "linestyle": style, "label": words}
             left.plot(MARKS, [row.gap if row else math.nan for row in rows], **line)
             right.plot(MARKS, [row.welfare if row else math.nan for row in rows], **line)
@@ -271,17 +297,19 @@ def plot_curves(store: Board, path: Path) -> int:
         left.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g}%")
         figure.legend(*left.get_legend_handles_labels(), fontsize=8, loc="outside lower center", ncols=3)
         figure.savefig(path)
-    return len(store.games)
+    return seeds
 
 
 TEXT = """# The leaderboard
 
 Every learner of the registry on {games} games of `benchmarks/games.py`, {episodes:,} episodes, {seeds}.{unfinished}
-Every run has its whole budget. Learners that follow exact gradients from the tables have {iterations} iterations.
-`ppo` learns networks and has [a page of its own](research/ppo.md).
+Every run has its whole budget. Learners that follow exact gradients from the tables have {iterations} iterations, and
+one seed: they draw nothing. `ppo` learns networks and has [a page of its own](research/ppo.md).
 
 - **gap**: the exact gap of what the algorithm itself returns, over the uniform policy's. Geometric mean over the runs;
   gaps below 0.01 % count as that. No choice was made with the game's tables, but in rows called "selected".
+- **95 %**: the bootstrap interval of that mean; games are drawn with replacement, and seeds of each. All rows have the
+  same games, so a difference between two rows can be certain where their intervals overlap.
 - **returned**: what that is. "mixture" is the certified policy of V-learning, "average" the one that begins with what
   the last episode left behind, or the average of the iterates, "planned" an equilibrium of what was learned of the
   game, "random iterate" one that was drawn uniformly, as the theorem asks.
@@ -304,33 +332,51 @@ are the published ones for `stage-v`, `v-learning` and `ucb`. Rows that have a w
 Learners made for zero-sum games or teams refuse the others. These rows have fewer games, and the gap of
 `adaptive-v-cce` in the same games beside theirs:
 
-| learner | games | the others | gap | below 3 % | adaptive-v-cce there |
-|---|---|---|---|---|---|
+| learner | games | the others | gap | 95 % | below 3 % | adaptive-v-cce there |
+|---|---|---|---|---|---|---|
 {fewer}
+
+## The gap by kind of game
+
+{kinds}
 
 ## Gap and welfare against episodes
 
 ![gap and welfare against episodes](figures/episodes.png)
 
-On {curves} games. Left: the geometric mean of the gap by the agents' own rule. Right: the median of the welfare. Each
-point is the end of runs of its own. The dotted line chooses with the game's tables among the candidates of both
-decentralized learners, which share the episodes: it is `portfolio`, the default where there are tables.
+On the same games, {curves}. Left: the geometric mean of the gap by the agents' own rule. Right: the median of the
+welfare. Each point is the end of runs of its own. The dotted line chooses with the game's tables among the candidates
+of both decentralized learners, which share the episodes: it is `portfolio`, the default where there are tables.
 
 This page is written by `python benchmarks/leaderboard.py`; do not edit it by hand.
 """
 
-HEAD = """| learner | information | returned | gap | held-out | below 3 % | best candidate | welfare | seconds |
-|---|---|---|---|---|---|---|---|---|"""
+HEAD = """| learner | information | returned | gap | 95 % | held-out | below 3 % | best candidate | welfare | seconds |
+|---|---|---|---|---|---|---|---|---|---|"""
 
 
 def tabulate(rows: list[Row]) -> str:
     """Return a table of rows, by their gap."""
     lines = (
-        f"| {row.label} | {row.information} | {row.rule} | {row.gap:.2%} | {row.held_out:.2%} | {row.solved:.0%} | "
-        f"{row.best:.2%} | {row.welfare:.2f} | {row.seconds:.1f} |"
+        f"| {row.label} | {row.information} | {row.rule} | {row.gap:.2%} | {show(row.interval)} | {row.held_out:.2%} | "
+        f"{row.solved:.0%} | {row.best:.2%} | {row.welfare:.2f} | {row.seconds:.1f} |"
         for row in sorted(rows, key=lambda row: row.gap)
     )
     return "\n".join([HEAD, *lines])
+
+
+def tabulate_kinds(rows: list[Row]) -> str:
+    """Return the gaps of rows by kind of game."""
+    lines = [f"| learner | {' | '.join(KINDS)} |", "|---" * (len(KINDS) + 1) + "|"]
+    for row in sorted(rows, key=lambda row: row.gap):
+        cells = (f"{row.kinds[kind]:.1%}" if kind in row.kinds else "" for kind in KINDS)
+        lines.append(f"| {row.label} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def show(interval: tuple[float, float]) -> str:
+    """Return an interval in per cent."""
+    return f"{100 * interval[0]:.2f} to {interval[1]:.2%}"
 
 
 def report(store: Board) -> None:
@@ -340,25 +386,34 @@ def report(store: Board) -> None:
     most = max(row.games for row in rows)
     everywhere = [row for row in rows if row.games == most]
     plot_rows([row for row in everywhere if not math.isnan(row.welfare)], DOCS / "figures" / "leaderboard.png")
-    counts = sorted({row.runs // row.games for row in rows})
+    played = [label for label, setting in settings.items() if class_of(setting) != "from the tables"]
+    runs = [
+        sum(f"{label} | {name} | {seed}" in store.rows for seed in range(SEEDS)) for label in played for name in GAMES
+    ]
     fewer = [
-        f"| {row.label} | {row.games} | {missing(store, row.label)} | {row.gap:.2%} | {row.solved:.0%} | "
-        f"{mean_gap(compare(store, row.label)):.2%} |"
+        f"| {row.label} | {row.games} | {missing(store, row.label)} | {row.gap:.2%} | {show(row.interval)} | "
+        f"{row.solved:.0%} | {mean_gap(compare(store, row.label)):.2%} |"
         for row in sorted(rows, key=lambda row: row.gap)
         if row.games < most
     ]
     text = TEXT.format(
         games=most,
-        curves=plot_curves(store, DOCS / "figures" / "episodes.png"),
+        curves=say_seeds(*[plot_curves(store, DOCS / "figures" / "episodes.png")] * 2),
         unfinished="" if most == len(GAMES) else f"\nThe other {len(GAMES) - most} games of that file are not run yet.",
         episodes=EPISODES,
         iterations=ITERATIONS,
-        seeds="one seed" if counts == [1] else f"{counts[0]} to {counts[-1]} seeds",
+        seeds=say_seeds(min(runs), max(runs)),
         others=";\n".join(f"`{label}` ({words(settings[label].params)})" for label in OTHERS),
         table=tabulate(everywhere),
+        kinds=tabulate_kinds(rows),
         fewer="\n".join(fewer),
     )
     (DOCS / "leaderboard.md").write_text(text, encoding="utf-8")
+
+
+def say_seeds(least: int, most: int) -> str:
+    """Return how many seeds there are."""
+    return f"{least} to {most} seeds" if least < most else "one seed" if most == 1 else f"{most} seeds"
 
 
 def words(params: dict[str, Any]) -> str:
@@ -382,7 +437,7 @@ def main() -> None:
     settings = list_settings()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", choices=settings)
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -16,8 +16,8 @@ Deviations: one table for each step of a finite horizon. Stage games are solved 
 `stage_equilibrium.py`; a Nash equilibrium that is not deterministic is approximated outside zero-sum games. Of
 correlated equilibria there is no choice by welfare as in the source's four variants. α_n = (H + 1)/(H + n) after n
 visits, or a constant; exploration draws a uniform joint action with probability ε.
-Not checked: the update with "nash" was read in a textbook's implementation; the papers could not be read, and the
-other operators are as they are commonly stated.
+Read in: for "nash" the abstract, and the Julia code of a textbook [Kochenderfer, Wheeler, Wray 2022], which has
+α_n = 1/√n; the other operators are as they are commonly stated.
 """
 
 from __future__ import annotations

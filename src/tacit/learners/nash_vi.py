@@ -17,8 +17,8 @@ small, and γ and the term of lower order are left out. One rule for all agents'
 source's pair (Q̄, Q̲) in zero-sum games, which it equals when r_2 = 1 − r_1. Plans are made after 5 % more episodes, not
 after each. Stage games are solved to a tolerance (`stage_equilibrium.py`). s_1 is the mean over the first states met.
 A discounted game is planned as the stretches that are played.
-Not checked: the algorithm for two agents was read as restated by [Qiao, Wang 2024, Alg. 1]; that for more agents, and
-the constants, which the source leaves open, could not be read. preset = "theory" has 1 for both.
+Read in: for two agents, the restatement by [Qiao, Wang 2024, Alg. 1]. That for more agents was not at hand, nor are
+there numbers for the constants, which the source leaves open: preset = "theory" has 1 for both.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ Guarantee: in two-agent zero-sum games the slow agent's iterates are, on average
 are polynomial in the accuracy (the fast step much longer than the slow one). It says nothing of the fast agent.
 Deviations: rewards are brought to [0, 1]. The source's game stops with a positive probability and its policies are
 stationary; here there is a table for each step of a finite horizon. Its agents have different ε; here they share one.
-Not checked: the estimator and steps were not read in the paper, whose abstract states the two-timescale rule; the
-theorem's exponents are not given here for that reason.
+Read in: the abstract, which states the setting and the two-timescale rule. Estimator and steps are as later authors
+cite them, and the theorem's exponents are left out for that reason.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Information: an agent's own actions and rewards, and the least reward that there
 Guarantee: optimal in teams with deterministic rewards and transitions, if every joint action is tried again and again.
 Deviations: one table for each step of a finite horizon, where the source discounts; in a discounted game the target is
 r + γ·max q, and steps that end a stretch of play are left out: they are not the game's. Exploration is ε-greedy.
-Not checked: of the source only the abstract could be read; update and rule of change are as later authors cite them.
+Read in: the abstract, for the guarantee; update and rule of change are as later authors cite them.
 """
 
 from __future__ import annotations

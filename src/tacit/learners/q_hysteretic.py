@@ -14,7 +14,7 @@ Information: an agent's own actions and rewards. Guarantee: none.
 Deviations: one table for each step of a finite horizon, where the sources discount. T is LMRL2's temperature times its
 moderation factor θ. Exploration is ε-greedy, where LMRL2 draws by a Boltzmann distribution of the mean temperature and
 begins at the least value. The coin of leniency is the low bits of the number that drew the action.
-Not checked: LMRL2's rule and constants were read in two implementations of it by others, not in the paper.
+Read in: of LMRL2 two implementations by others; the paper's text was not at hand.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ Guarantee: Nash equilibria of weakly acyclic games for long enough phases; with 
 Deviations: one table for each step of a finite horizon, where the sources discount, and phases count episodes, or
 periods where play never resets. Q goes on from phase to phase. The first policy is the first action everywhere. The
 coin is the low bits of the number that drew the last action of the phase; draws of states are a hash of it.
-Not checked: the updates were read in a public implementation by co-workers of the authors, not in the papers.
+Read in: the code of co-workers of the authors (github.com/Awni00/decentralized-MARL-general-cts-spaces), which has
+both rules as above, begins each phase with Q = 0, and draws the first policy. The papers' text was not at hand.
 """
 
 from __future__ import annotations

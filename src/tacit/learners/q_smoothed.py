@@ -21,6 +21,9 @@ falls to 0 in the order of 1/log n (Sayin), or up to a bias of order τ (Chen); 
 What a fixed τ ends in is the logit equilibrium of τ, whose gap remains however long it learns; 1/log n is near that.
 So by default τ falls as a power of n, slower than the noise of q (n^−fast/2), from the rewards' span or twice it: from
 less, agents stop trying actions before q has left 0. No theorem covers it; chosen on half of the benchmark's games.
+The default is Sayin's rule, since zero-sum games are what the learner is for. In teams, potential games and grids
+preset = "theory", which is Maheshwari's rule with its paper's constants (τ = 10⁻⁶), comes nearer to an equilibrium, and
+over all games of docs/leaderboard.md too; in its zero-sum games the default does.
 Deviations: one table for each step of a finite horizon, where the sources discount. Chen's policies move in all states
 at once, and q and π restart with each inner loop; here they move at visits and go on; Chen's α_k is α/(k + h) or fixed.
 τ is in units of the rewards' span. Of Sayin et al. only the abstract could be read; the rule is that of their

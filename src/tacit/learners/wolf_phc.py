@@ -12,7 +12,7 @@ Information: an agent's own actions and rewards.
 Guarantee: none. The theorem is that of WoLF-IGA, which knows the gradient, in games of two agents with two actions.
 Deviations: one table for each step of a finite horizon, where the source discounts. Rates fall with the visits of the
 state, not with time. Exploration is ε-greedy around π. Of several best actions the first gets the gain.
-Not checked: the update was read in OpenSpiel's implementation and the authors' summary, the constants in OpenSpiel.
+Read in: OpenSpiel's implementation, with the constants, and the authors' summary; the paper's text was not at hand.
 """
 
 from __future__ import annotations
