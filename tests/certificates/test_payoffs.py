@@ -74,7 +74,7 @@ def test_expectations_are_sums_over_joint_actions(size: str, zeros: bool):
 
 @pytest.mark.parametrize("learner", ["stage-v-cce", "stage-v-ce"])
 @pytest.mark.parametrize("size", ["one agent", "two agents", "one action", "four agents", "six agents"])
-def test_joint_sums_of_a_stage_give_what_every_visit_by_itself_gives(size: str, learner: str):
+def test_joint_sums_of_a_stage_give_what_every_visit_by_itself_gives(interpreted: None, size: str, learner: str):
     game, _ = made(SIZES[size])
     spec = REGISTRY.make(learner, bonus=0.1)
     by_visit, by_stage = (

@@ -17,7 +17,7 @@ from tacit.engine.fused import FusedEngine
 from tacit.learners import REGISTRY
 from tacit.testing.checks import copy
 
-SEED, EPISODES = 6, 300
+SEED, EPISODES = 6, 120
 
 
 def team() -> tacit.TabularGame:
@@ -116,7 +116,7 @@ class Process:
 
 
 @pytest.mark.parametrize("rewards", GAMES)
-def test_processes_play_what_the_fused_run_plays(rewards: str, tmp_path: Path):
+def test_processes_play_what_the_fused_run_plays(interpreted_everywhere: None, rewards: str, tmp_path: Path):
     game = GAMES[rewards]()
     engine = FusedEngine(game, REGISTRY.make("model-central"), episodes=EPISODES, seed=SEED)
     returns = engine.advance(EPISODES)

@@ -62,6 +62,7 @@ def test_joint_actions_beyond_an_integer(own_game: ModuleType, agents: int):
     check_learner("stage-v-cce", game, episodes=20)
 
 
+@pytest.mark.slow
 def test_ten_thousand_agents(own_game: ModuleType):
     game = own_game.Traffic(agents=10_000)
     run = tacit.learn(game, "q-independent", episodes=4, points=2)

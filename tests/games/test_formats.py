@@ -68,7 +68,7 @@ TAIL = "O: * :\nuniform\nR: * : * : * : * : 0\n"
 
 # the file, the probabilities written out in T and O, the rewards that depend on what follows
 FILES: dict[str, tuple[str, int, int]] = {
-    "states": (HEAD.format(S=20_000, A=2) + "T: * :\nidentity\n" + TAIL, 5 * 80_000, 0),
+    "states": (HEAD.format(S=10_000, A=2) + "T: * :\nidentity\n" + TAIL, 5 * 40_000, 0),
     "uniform": (HEAD.format(S=300, A=2) + "T: * :\nuniform\n" + TAIL, 304 * 1200, 0),
     "uniform-twice": (HEAD.format(S=200, A=2) + "T: * :\nuniform\n" * 2 + TAIL, 404 * 800, 0),
     "wildcards": (HEAD.format(S=200, A=2) + "T: * : * : * : 0.005\n" * 3 + TAIL, 604 * 800, 0),
@@ -97,6 +97,9 @@ FILES: dict[str, tuple[str, int, int]] = {
     ),
 }
 
+#: Counting every allocation makes these last long.
+LONG = ("single", "long-line", "reward-blocks", "wildcards", "uniform-twice")
+
 
 def peak(read: Callable[[], TabularGame]) -> tuple[TabularGame, int]:
     """Return the game and the most bytes that were allocated while it was read."""
@@ -110,7 +113,7 @@ def peak(read: Callable[[], TabularGame]) -> tuple[TabularGame, int]:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow if name in ("reward-blocks", "long-line") else []) for name in FILES],
+    [pytest.param(name, marks=pytest.mark.slow if name in LONG else []) for name in FILES],
 )
 def test_memory_of_dpomdp(tmp_path: Path, name: str):
     text, probabilities, rewards = FILES[name]
@@ -130,7 +133,10 @@ def test_memory_of_nfg(tmp_path: Path):
     assert taken < 5 * len(text) + 64 * game.rewards.size
 
 
-@pytest.mark.parametrize("name", ["states", "uniform", "wildcards", "single", "long-line", "reward-blocks"])
+@pytest.mark.parametrize(
+    "name",
+    ["states", "uniform", *(pytest.param(name, marks=pytest.mark.slow) for name in LONG if name != "uniform-twice")],
+)
 def test_less_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str):
     """With a tenth of what is stated, reading stops early."""
     path = write(tmp_path, FILES[name][0], f"{name}.dpomdp")
