@@ -222,17 +222,22 @@ def plot_rows(rows: list[Row], path: Path) -> None:
         axes = figure.subplots()
         for information, color in CLASSES.items():
             for other in False, True:
-                inside = [row for row in rows if row.information == information and ("," in row.label) == other]
+                inside = [row for row in rows if row.information == information and is_named(row.label) != other]
                 look = {"color": COLORS.get(color, color), "markerfacecolor": "none" if other else None}
                 label = None if other else information
                 axes.plot([row.gap for row in inside], [row.welfare for row in inside], "o", ms=4, label=label, **look)
         axes.plot([], [], "o", ms=4, color="gray", markerfacecolor="none", label="other settings")
-        axes.set(xscale="log", xlabel="gap by its own rule, % of the uniform policy's (geometric mean over games)")
-        axes.set_ylabel("normalized welfare (uniform policy 0, optimum 1)")
+        axes.set(xscale="log", xlabel="gap by its own rule, % of the uniform policy's (geometric mean of all runs)")
+        axes.set_ylabel("normalized welfare (uniform policy 0, optimum 1; median)")
         axes.xaxis.set_major_formatter(lambda x, _: f"{100 * x:g}%")
         axes.legend(fontsize=8, loc="upper right")
         place_labels(axes, rows)
         figure.savefig(path)
+
+
+def is_named(label: str) -> bool:
+    """Return whether the figure names a row: learners with their defaults, and those that learn from play as well."""
+    return "," not in label or label.endswith("from play")
 
 
 def place_labels(axes: Any, rows: list[Row]) -> None:
@@ -245,7 +250,7 @@ def place_labels(axes: Any, rows: list[Row]) -> None:
     taken.append(axes.get_legend().get_window_extent(renderer))
     frame = axes.get_window_extent(renderer)
     for row, (x, y) in sorted(zip(rows, dots, strict=True), key=lambda one: one[1][1]):
-        if "," in row.label:
+        if not is_named(row.label):
             continue
         color = COLORS.get(CLASSES[row.information], CLASSES[row.information])
         text = axes.annotate(row.label, (row.gap, row.welfare), fontsize=6.5, xytext=(0, 0), textcoords="offset points")
