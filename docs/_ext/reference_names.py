@@ -53,7 +53,7 @@ def public(page: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in PAGES[page]:
         module = importlib.import_module(name)
-        homed = [key for key, home in tacit._HOME.items() if home == name]
+        homed = [key for key, home in tacit._HOMES.items() if home == name]
         listed = RETURNED.get(name, [*getattr(module, "__all__", ()), *homed])
         for key in dict.fromkeys(listed):
             known = getattr(module, key)
@@ -74,7 +74,7 @@ def elsewhere(key: str, known: Any, module: str) -> bool:
     import tacit
 
     if at_top(key, known):
-        home = tacit._HOME[key]
+        home = tacit._HOMES[key]
         return home != module and any(home in modules for modules in PAGES.values())
     for others in PAGES.values():
         for other in others:

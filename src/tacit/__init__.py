@@ -11,74 +11,23 @@ array([45.5, 45.5])
 
 from __future__ import annotations
 
+import ast
 import importlib
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from tacit._version import __version__
 from tacit.core import register_hook
 
-if TYPE_CHECKING:
-    from tacit import (
-        bandits,
-        engine,
-        environments,
-        evaluation,
-        experiments,
-        figures,
-        games,
-        kernels,
-        learners,
-        policies,
-        testing,
-    )
-    from tacit.core.errors import TacitError
-    from tacit.engine import Agent, Run, agent
-    from tacit.environments import evaluate
-    from tacit.environments.encoding import Bins
-    from tacit.environments.measuring import exploit
-    from tacit.environments.pettingzoo import from_gymnasium, from_pettingzoo, to_pettingzoo
-    from tacit.evaluation import equilibria, mismatch, smoothness
-    from tacit.evaluation.gradient import stationarity
-    from tacit.evaluation.potential import potential
-    from tacit.evaluation.proof import prove
-    from tacit.evaluation.solve import solve
-    from tacit.evaluation.theory import theory
-    from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results, compare
-    from tacit.games import CountGame, FunctionGame, TabularGame, load, make, matrix_game, tabulate
-    from tacit.games.openspiel import from_openspiel
-    from tacit.learning import learn
-    from tacit.policies import MarkovPolicy
+#: Where each public name lives, as the stub lists them; it is imported on first use, so `import tacit` costs nothing.
+_STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+_HOMES = {one.name: node.module for node in _STUB.body if isinstance(node, ast.ImportFrom) for one in node.names}
 
-#: Where each public name lives that is no module; it is imported on first use, so that `import tacit` costs nothing.
-_HOMES = {
-    "tacit.core.errors": ["TacitError"],
-    "tacit.engine": ["Agent", "Run", "agent"],
-    "tacit.environments": ["evaluate"],
-    "tacit.environments.encoding": ["Bins"],
-    "tacit.environments.measuring": ["exploit"],
-    "tacit.environments.pettingzoo": ["from_gymnasium", "from_pettingzoo", "to_pettingzoo"],
-    "tacit.evaluation": [
-        "equilibria",
-        "mismatch",
-        "potential",
-        "prove",
-        "smoothness",
-        "solve",
-        "stationarity",
-        "theory",
-    ],
-    "tacit.experiments": ["Experiment", "GameSpec", "LearnerSpec", "Results", "compare"],
-    "tacit.games": ["CountGame", "FunctionGame", "TabularGame", "load", "make", "matrix_game", "tabulate"],
-    "tacit.games.openspiel": ["from_openspiel"],
-    "tacit.learning": ["learn"],
-    "tacit.policies": ["MarkovPolicy"],
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOMES)
 
 
 def _load(home: str, name: str) -> Any:
-    return getattr(importlib.import_module(home), name)
+    return importlib.import_module(f"tacit.{name}") if home == "tacit" else getattr(importlib.import_module(home), name)
 
 
 #: What methods of objects call in layers above their own.
@@ -96,64 +45,11 @@ for _name, _place in {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        public = _load(_HOME[name], name)
-    elif name in __all__:
-        public = importlib.import_module(f"tacit.{name}")
-    else:
+    if name not in _HOMES:
         raise AttributeError(f"module 'tacit' has no attribute {name!r}")
-    globals()[name] = public
+    globals()[name] = public = _load(_HOMES[name], name)
     return public
 
 
 def __dir__() -> list[str]:
     return __all__
-
-
-__all__ = [
-    "Agent",
-    "Bins",
-    "CountGame",
-    "Experiment",
-    "FunctionGame",
-    "GameSpec",
-    "LearnerSpec",
-    "MarkovPolicy",
-    "Results",
-    "Run",
-    "TabularGame",
-    "TacitError",
-    "__version__",
-    "agent",
-    "bandits",
-    "compare",
-    "engine",
-    "environments",
-    "equilibria",
-    "evaluate",
-    "evaluation",
-    "experiments",
-    "exploit",
-    "figures",
-    "from_gymnasium",
-    "from_openspiel",
-    "from_pettingzoo",
-    "games",
-    "kernels",
-    "learn",
-    "learners",
-    "load",
-    "make",
-    "matrix_game",
-    "mismatch",
-    "policies",
-    "potential",
-    "prove",
-    "smoothness",
-    "solve",
-    "stationarity",
-    "tabulate",
-    "testing",
-    "theory",
-    "to_pettingzoo",
-]

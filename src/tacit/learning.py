@@ -21,7 +21,8 @@ from tacit.engine.run import Run
 from tacit.environments.adapters import GameAdapter, WrappedEnv, environment, is_environment, missing, name_of, wrap
 from tacit.environments.engine import EnvironmentEngine, learn_in_environment
 from tacit.environments.episodes import Bounds
-from tacit.environments.pettingzoo import NamedEnvironment, game_by_name
+from tacit.environments.pettingzoo import GYMNASIUM, PREFIX, NamedEnvironment, is_played, name_environment
+from tacit.games import from_name_or_file
 from tacit.games.exact import ExactGame, check_exact, check_playable
 from tacit.games.gymnasium import read_table
 from tacit.games.protocol import Game, is_game
@@ -144,8 +145,8 @@ def learn(
         params["start"] = params["start"].last
     shown = show_progress() if progress is None else progress is True
     with ProgressLine() if shown else contextlib.nullcontext() as line:
-        watch = to_all(line, show_urgent, None if isinstance(progress, bool) else progress)
-        run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint)
+        watchers = (line, show_urgent, None if isinstance(progress, bool) else progress)
+        run = run_learner(game, learner, params, options, *watchers, checkpoint=checkpoint)
     for note in run.warnings:
         warnings.warn(note, stacklevel=2)
     return run
@@ -156,12 +157,11 @@ def run_learner(
     learner: str | Learner | Sequence[Any] | Callable[..., Any] | None,
     params: Mapping[str, Any],
     options: Options,
-    *,
-    watch: Watcher | None = None,
+    *watchers: Watcher | None,
     checkpoint: Checkpoint | None = None,
 ) -> Run:
     """Do what `learn` does, without warnings: they are in `run.warnings`."""
-    watch = to_all(log_event, watch)
+    watch = to_all(log_event, *watchers)
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         raise TacitError(f"checkpoint must be a tacit.engine.Checkpoint; got {brief(checkpoint)}")
     for option in ENVIRONMENT_OPTIONS & params.keys():
@@ -196,6 +196,15 @@ def _check_endless(game: Game, name: str, learner: Learner) -> TabularGame:
     return check_exact(game, "a discount needs tables").tabular()
 
 
+def game_by_name(name: str, params: Mapping[str, Any]) -> Any:
+    """Make the game that a GAME of the command line means, or name an environment."""
+    if name.startswith(PREFIX) or (name.startswith(GYMNASIUM) and is_played(name, params)):
+        return name_environment(name, **params)
+    game = from_name_or_file(name, **params)
+    by_script = not is_game(game) and is_environment(game)
+    return name_environment(name, **params) if by_script else game
+
+
 def _take_game(game: Any) -> Game | WrappedEnv:
     """Return a game, or an environment with its options where it has no transition table."""
     if isinstance(game, str):
@@ -217,7 +226,7 @@ def _take_game(game: Any) -> Game | WrappedEnv:
 def _take_learner(
     game: Game | None, title: str | None, agents: int, learner: Any, params: Mapping[str, Any], options: Options
 ) -> tuple[str, Learner]:
-    """Return a learner's name and the learner of all agents; the default where none is named."""
+    """Return a learner's name and the learner of all agents. The default where none is named."""
     if isinstance(options.prefer, int) and options.prefer >= agents:
         raise TacitError(f"prefer must be the number of an agent, 0 to {agents - 1}; got {options.prefer}")
     name, spec = team(default_for(game, agents, params) if learner is None else learner, params, title, agents)

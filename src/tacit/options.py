@@ -1,4 +1,4 @@
-"""How long to learn, from which seed, and what to keep: one frozen object from `tacit.learn` to a stored run.
+"""The options of a run: one frozen object from `tacit.learn` to a stored run.
 
 An option is a field of `Options`, with its check and its words on the command line, and a keyword of `tacit.learn`.
 Experiments, stored runs, their TOML files and `tacit run` read the fields. A new one is None where it is not given:
@@ -96,7 +96,7 @@ class Options:
         for name, value in self.__dict__.items():
             object.__setattr__(self, name, check_option(name, value))
         if self.periods is not None and self.episodes not in (None, self.periods):
-            raise TacitError(f"give episodes or periods, not both; got {self.episodes} and {self.periods}")
+            raise TacitError(f"episodes or periods must be given, not both; got {self.episodes} and {self.periods}")
         if self.still is not None and self.periods is None:
             raise TacitError("still counts periods of play that never resets; give periods too, which end it at last")
         if self.periods is not None:
@@ -129,18 +129,7 @@ FIELDS = {one.name: one for one in fields(Options)}
 
 
 def check_option(name: str, value: Any, called: str | None = None) -> Any:
-    """Return the value of an option in its proper type; None where it may be left out."""
+    """Return the value of an option in its proper type. None where it may be left out."""
     if value is None and FIELDS[name].default is None:
         return None
     return FIELDS[name].metadata["check"](called or name, value)
-
-
-class HasOptions:
-    """Something with `options`, which has each of them by its own name too: `spec.seed` is `spec.options.seed`."""
-
-    options: Options
-
-    def __getattr__(self, name: str) -> Any:
-        if name in FIELDS:
-            return getattr(self.options, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -123,24 +123,25 @@ def test_registered_games_take_a_discount():
 
 
 def test_the_command_line_shows_solves_runs_and_evaluates(tmp_path, capsys):
-    assert main(["show", "good-state", "--discount", "0.9"]) == 0
+    assert main(["show", "good-state", "--game-set", "discount=0.9"]) == 0
     assert "discount 0.9" in capsys.readouterr().out
-    assert main(["solve", "good-state", "nash", "--discount", "0.9", "--json"]) == 0
+    assert main(["solve", "good-state", "nash", "--game-set", "discount=0.9", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["discount"] == 0.9
     assert found["gap"]["max"] < 1e-9
     out = str(tmp_path / "run")
-    assert main(["run", "good-state", "pg-exact", "--discount", "0.9", "--episodes", "30", "--out", out, "--json"]) == 0
+    line = ["run", "good-state", "pg-exact", "--game-set", "discount=0.9", "--episodes", "30"]
+    assert main([*line, "--out", out, "--json"]) == 0
     ran = json.loads(capsys.readouterr().out)
     assert main(["evaluate", out, "--json"]) == 0
     capsys.readouterr()
     learned = str(tmp_path / "learned")
-    line = ["run", "good-state", "adaptive-v-cce", "--discount", ".8", "--episodes", "600", "--seed", "1"]
+    line = ["run", "good-state", "adaptive-v-cce", "--game-set", "discount=0.8", "--episodes", "600", "--seed", "1"]
     assert main([*line, "--out", learned, "--json"]) == 0
     stored = json.loads(capsys.readouterr().out)
     assert main(["evaluate", learned, "--json"]) == 0
     assert f"{stored['gap']['max']:.6g}"[:6] in capsys.readouterr().out
     best = tacit.solve(tacit.make("good-state", discount=0.9)).values
     np.testing.assert_allclose(ran["value"], best, atol=0.5)
-    assert main(["show", "good-state", "--discount", "1"]) == 2
+    assert main(["show", "good-state", "--game-set", "discount=1"]) == 2
     assert "must be at least 0 and below 1" in capsys.readouterr().err

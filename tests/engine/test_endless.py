@@ -126,7 +126,7 @@ def test_one_agent_finds_the_best_policy_of_a_random_game():
     game = tacit.TabularGame(moves, rewards, 0, discount=0.8)
     run = tacit.learn(game, "q-independent", periods=200_000, step=0.01, exploration=0.3)
     assert run.gap < 1e-9
-    assert run.ended == "episodes"
+    assert run.ended == "periods"
     assert "200,000 periods" in str(run)
 
 

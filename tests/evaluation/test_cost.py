@@ -34,10 +34,10 @@ def test_what_takes_too_long_is_left_out(tmp_path: Path):
     with pytest.raises(tacit.TacitError, match=r"exact evaluation takes about a second; --seconds \d+ allows it"):
         evaluate_run(place, seconds=1e-6)
     cost = seconds_to_evaluate(tacit.make("good-state"), store.load_policy(place))
-    row = evaluate_run(place, show=True, seconds=2 * cost)
-    assert row.data["gap"]["max"] > 0
-    assert "policy" not in row.data
-    assert row.shown[0].title.startswith("what the policy plays, and who gains by deviating, takes about")
+    row, shown = evaluate_run(place, show=True, seconds=2 * cost)
+    assert row["gap"]["max"] > 0
+    assert "policy" not in row
+    assert shown[0].title.startswith("what the policy plays, and who gains by deviating, takes about")
 
 
 def test_progress_of_an_exact_solution(monkeypatch: pytest.MonkeyPatch):

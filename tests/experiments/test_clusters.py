@@ -35,7 +35,7 @@ def test_files_are_the_same_and_a_game_file_travels(cluster: str, tmp_path: Path
     monkeypatch.chdir(tmp_path)
     tacit.make("good-state", horizon=3).save("game.npz")
     experiment = Experiment("same", 200, (GameSpec("game.npz"), GameSpec("chicken")), LEARNERS, seeds=2, points=5)
-    run_experiment(experiment, out="here", on="threads:1")
+    run_experiment(experiment, out="here", on="threads", workers=1)
     seen: list[Progress] = []
     run_experiment(experiment, out="there", on=cluster, progress=seen.append)
     assert len(content(Path("here"))) == 8
@@ -98,7 +98,7 @@ def test_a_cluster_without_an_address_is_refused(on: str, capsys: pytest.Capture
 
 
 def test_a_timeout_on_a_cluster_is_refused():
-    with pytest.raises(tacit.TacitError, match="timeout is for threads and processes"):
+    with pytest.raises(tacit.TacitError, match="timeout must be left out"):
         run_experiment(Experiment("a", 5, "chicken", "npg"), on="ray:auto", timeout=1)
 
 

@@ -67,7 +67,8 @@ def test_lists_that_a_parameter_takes_are_no_sweep():
 
 
 def test_the_table_has_what_the_curves_have(results: tacit.Results):
-    columns = tidy(results.outcomes)
+    rows = tidy(results.outcomes)
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     assert tuple(columns) == COLUMNS
     assert len(columns["gap"]) == sum(2 * len(one.curve) for one in results.outcomes)
     for one in results.outcomes:
@@ -78,25 +79,21 @@ def test_the_table_has_what_the_curves_have(results: tacit.Results):
         np.testing.assert_array_equal(columns["reward"][held], one.curve["reward_1"])
 
 
-def test_frame_and_files_agree(stored: Path, results: tacit.Results, capsys: pytest.CaptureFixture[str]):
+def test_frame_and_files_agree(stored: Path, results: tacit.Results):
     pandas = pytest.importorskip("pandas")
     frame = results.frame()
     assert list(frame.columns) == list(COLUMNS)
-    assert main(["export", str(stored), "--csv"]) == 0
+    assert main(["export", str(stored)]) == 0
     read = pandas.read_csv(stored / "results.csv", keep_default_na=True)
     pandas.testing.assert_frame_equal(read, frame, check_dtype=False)
-    polars = pytest.importorskip("polars")
-    assert main(["export", str(stored), "-o", str(stored / "all.parquet")]) == 0
-    assert polars.read_parquet(stored / "all.parquet")["gap"].to_list() == frame["gap"].tolist()
     with (stored / "results.csv").open() as stream:
         assert next(csv.reader(stream)) == list(COLUMNS)
-    assert main(["export", str(stored), "-o", str(stored)]) == 2
-    assert "is a directory" in capsys.readouterr().err
 
 
 def test_a_file_of_another_kind_is_refused(stored: Path, capsys: pytest.CaptureFixture[str]):
-    assert main(["export", str(stored), "--csv", "-o", "x.parquet"]) == 2
-    assert "ends in .parquet, and --csv was asked for" in capsys.readouterr().err
+    for place in ("x.parquet", str(stored)):
+        assert main(["export", str(stored), "-o", place]) == 2
+        assert "must end in .csv; got" in capsys.readouterr().err
 
 
 def test_without_pandas_its_pip_command_is_named(stored: Path):
@@ -171,7 +168,7 @@ def test_a_game_has_the_name_of_the_table(tmp_path: Path):
     game = tacit.GameSpec(str(tmp_path / "pg.npz"))
     results = tacit.Experiment("x", 2, (game,), (tacit.LearnerSpec("npg"),)).run()
     assert results.table().data["games"][0]["game"] == "public goods"
-    assert set(tidy(results.outcomes)["game"]) == {"public goods"}
+    assert {row["game"] for row in tidy(results.outcomes)} == {"public goods"}
     assert results.table().title == "1 group of runs"
 
 

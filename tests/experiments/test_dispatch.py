@@ -206,7 +206,7 @@ def test_what_workers_print_does_not_reach_stdout(capfd: pytest.CaptureFixture[s
     assert "shouted" in err
 
 
-@pytest.mark.parametrize("wrong", ["thread", "", "threads:", "processes:two", "threads:0", 3, ThreadPoolExecutor, None])
+@pytest.mark.parametrize("wrong", ["thread", "", "threads:", "processes:2", 3, ThreadPoolExecutor, None])
 def test_a_place_that_is_none_is_told(wrong: object):
     with pytest.raises(tacit.TacitError, match=r"on must be|no executor|workers must be"):
         run_all(jobs.double, [1], on=wrong)  # type: ignore[arg-type]

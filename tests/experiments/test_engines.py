@@ -48,7 +48,7 @@ SWEEP = Experiment(
 #: Seconds after which something that should happen counts as not happening, on a busy machine too.
 PATIENCE = 240
 
-PROCESSES = "processes:2"
+PROCESSES = "processes"
 
 
 def told(results: list[Any]) -> list[Any]:
@@ -86,7 +86,7 @@ def test_byte_identical_and_a_game_file_travels(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     tacit.make("good-state", horizon=3).save("game.npz")
     experiment = Experiment("same", 200, (GameSpec("game.npz"), GameSpec("chicken")), LEARNERS, seeds=2, points=5)
-    run_experiment(experiment, out="here", on="threads:1")
+    run_experiment(experiment, out="here", on="threads", workers=1)
     seen: list[Progress] = []
     run_experiment(experiment, out="there", on=PROCESSES, progress=seen.append)
     assert len(content(Path("here"))) == 8
@@ -191,7 +191,8 @@ def _trouble(on: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     (tmp_path / "trouble").touch()
     dies = not on.startswith("threads")
     script = str(Path(__file__).with_name("trouble.py"))
-    line = ["run", "chicken", "trouble", "--import", script, "--episodes", "5", "--seeds", "6", "--on", on]
+    line = ["run", "chicken", "trouble", "--import", script, "--episodes", "5", "--seeds", "6"]
+    line += ["--on", on, "--workers", "3"]
     line += ["--set", f"file={tmp_path / 'trouble'}", "--set", f"dies={str(dies).lower()}", "--json"]
     line += ["--out", str(tmp_path / "out"), "--timeout", "10"]
     assert main(line) == 1
@@ -219,7 +220,7 @@ def _trouble(on: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_trouble")
 def test_a_sweep_with_trouble_on_threads(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    _trouble("threads:3", tmp_path, capsys)
+    _trouble("threads", tmp_path, capsys)
 
 
 @pytest.mark.usefixtures("without_trouble")

@@ -111,6 +111,6 @@ def test_a_game_that_is_another_by_now_is_refused(tmp_path: Path):
     assert run_job(spec) is not None
     worker._GAMES.clear()  # as in another process
     tacit.make("stag-hunt").save(file)
-    assert worker.work(worker.Order(spec), None) is None  # it asks for the tables
-    with pytest.raises(tacit.TacitError, match=r"the game .*game\.npz is not what it was when the run was made"):
-        worker.pack_game(spec)
+    for send in (lambda order: worker.work(order, None), pickle.dumps):
+        with pytest.raises(tacit.TacitError, match=r"the game .*game\.npz is not what it was when the run was made"):
+            send(worker.Order(spec))

@@ -29,7 +29,7 @@ def test_the_file_has_them(tmp_path: Path):
     assert Experiment.load(tmp_path / "a.toml") == given
     assert "episodes" not in (tmp_path / "a.toml").read_text()
     runs = plan(given, keep=True)
-    assert (runs[0].gap, runs[0].seconds, runs[0].episodes) == (0.5, 2.0, check.EPISODES)
+    assert (runs[0].options.gap, runs[0].options.seconds, runs[0].options.episodes) == (0.5, 2.0, check.EPISODES)
     assert convert(tomllib.loads(dumps(runs[0])), type(runs[0])) == runs[0]
 
 
@@ -41,7 +41,7 @@ def test_runs_with_other_limits_are_other_runs():
 
 
 def test_nothing_that_ends_runs_is_told():
-    assert experiment().episodes == 10_000
+    assert experiment().options.episodes == 10_000
     with pytest.raises(tacit.TacitError, match="seconds must be"):
         experiment(seconds=0)
 

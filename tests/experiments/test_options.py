@@ -37,11 +37,11 @@ def test_every_option_comes_through_an_experiment_and_its_file_to_each_run(tmp_p
     experiment = Experiment("e", games=(GameSpec("chicken"),), learners=(LearnerSpec("npg"),), seeds=2, options=EVERY)
     flat = {name: getattr(EVERY, name) for name in FIELDS if name != "seed"}
     assert experiment == Experiment("e", games="chicken", learners="npg", seeds=2, first_seed=3, **flat)
-    assert all(getattr(experiment, name) == getattr(EVERY, name) for name in FIELDS)
+    assert experiment.options == EVERY
     experiment.save(tmp_path / "e.toml")
     assert Experiment.load(tmp_path / "e.toml") == experiment
     runs = plan(experiment, keep=True)
-    assert [run.seed for run in runs] == [3, 4]
+    assert [run.options.seed for run in runs] == [3, 4]
     assert runs[0].options == EVERY
     assert convert(tomllib.loads(dumps(runs[1])), RunSpec) == runs[1]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 import tacit
@@ -25,10 +27,9 @@ def _pair(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.usefixtures("_pair")
 def test_a_game_of_the_script_travels_as_tables():
     runs = plan(Experiment("e", 5, (GameSpec("pair"),), (LearnerSpec("stage-v-cce"),)), keep=False)
-    tables = worker.pack_game(runs[0])
+    order = pickle.dumps(Order(runs[0]))
     del tacit.games.REGISTRY._factories["pair"]  # as in a worker
     worker.forget_games()
-    assert worker.work(Order(runs[0]), None) is None
-    delivery = worker.work(Order(runs[0], tables=tables), None)
+    delivery = worker.work(pickle.loads(order), None)
     worker.forget_games()
-    assert delivery.outcome.episodes == 5  # type: ignore[union-attr]
+    assert delivery.outcome.episodes == 5

@@ -95,8 +95,8 @@ def test_a_figure_for_a_paper_has_a_columns_width_and_embeds_fonts(results, tmp_
     content = (tmp_path / "figure.pdf").read_bytes()
     assert b"/Type3" not in content
     assert b"/FontFile2" in content
-    assert results.plot(figsize=(7, 3))[0, 0].figure.get_figwidth() == 7
-    small = results.plot(style="paper", figsize=(3.35, 2.4))
+    assert results.plot(size=(7, 3))[0, 0].figure.get_figwidth() == 7
+    small = results.plot(style="paper", size=(3.35, 2.4))
     small[0, 0].figure.canvas.draw()
     one, other = (ax.get_tightbbox() for ax in small[0])
     assert not one.overlaps(other)

@@ -50,5 +50,5 @@ def test_replicator_keeps_its_constant_and_best_responses_go_straight():
     dilemma = tacit.make("prisoners-dilemma")
     line = trajectory(dilemma, "best-response", episodes=200, points=200).probs[0][:, 0, 0, 0]
     np.testing.assert_allclose(line, line[0] * 0.98 ** np.arange(201), atol=1e-12)
-    with pytest.raises(tacit.TacitError, match="replicator is drawn for two-player games"):
+    with pytest.raises(tacit.TacitError, match="replicator must have a two-player game"):
         trajectory(tacit.make("good-state"), "replicator")

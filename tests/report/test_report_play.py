@@ -58,7 +58,7 @@ def test_regret_and_luck_add_up_and_the_best_response_has_none() -> None:
         if episode % 2:
             assert found["regret"] == 0
         player.begin()
-    assert player.tally.episodes == 40
+    assert player.played == 40
 
 
 def test_returns_of_the_best_response_average_to_its_value() -> None:
@@ -210,7 +210,7 @@ def test_who_obeys_for_many_episodes_plays_the_policy() -> None:
             np.testing.assert_allclose(
                 counts[s] / counts[s].sum(), policy.joint(0)[s], atol=2.5 / counts[s].sum() ** 0.5
             )
-    assert player.tally.regret / rounds == pytest.approx(tacit.evaluate(game, policy, gap="ce").gaps[1], abs=0.1)
+    assert player.total_regret / rounds == pytest.approx(tacit.evaluate(game, policy, gap="ce").gaps[1], abs=0.1)
 
 
 def test_the_terminal_tells_the_recommendation(tmp_path: Path, monkeypatch, capsys) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 from stored_runs import GoingOn, look, rows_of
 
-from tacit.report.results import overview, rows_to_show
+from tacit.report.policy import rows_to_show
+from tacit.report.results import overview
 
 
 def test_curves_are_those_of_the_files(results: Path) -> None:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-import tacit
 from tacit import kernels
 from tacit.testing import Violation, check_game
 
@@ -206,37 +205,3 @@ def test_a_field_that_the_loop_reads():
     for word, kernel in RIGHT.items():
         getattr(kernels, word).implement(Nameless)(kernel)
     refused(Sum(kind=Nameless), "Nameless has no field actions")
-
-
-class Shifted(tacit.TabularGame):
-    """Plays other tables than it shows."""
-
-    shown: tacit.TabularGame
-
-    def kernels(self) -> Any:
-        return self.shown.kernels()
-
-
-def shifted(**changes: Any) -> Shifted:
-    """A game that says one thing and plays another."""
-    P = np.full((1, 2, 2, 2, 2), 0.5)
-    R = np.zeros((2, 1, 2, 2, 2))
-    R[0] = 1.0
-    said = {"transitions": P, "rewards": R, "initial": [0.5, 0.5], "horizon": 2}
-    game = Shifted(**said)
-    game.shown = tacit.TabularGame(**{**said, **changes})
-    return game
-
-
-def test_tables_that_agree():
-    check_game(shifted())
-
-
-def test_tables_that_differ():
-    P, R = np.full((1, 2, 2, 2, 2), 0.5), np.zeros((2, 1, 2, 2, 2))
-    P[..., 0], P[..., 1] = 0.45, 0.55
-    R[0] = 1.0
-    refused(shifted(transitions=P), "the next state of the game at .* was drawn")
-    refused(shifted(initial=[0.55, 0.45]), "the first state of the game: 0 was drawn")
-    R[0, 0, 1, 1, 1] = 0.5
-    refused(shifted(rewards=R), r"the rewards of the game at h=., s=1, actions \(1, 1\) are not those of its table")

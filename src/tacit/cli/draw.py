@@ -1,4 +1,4 @@
-"""`tacit report`, `plot` and `export`: results as a page, figure or table; `tacit draw`: pictures of games."""
+"""`tacit report`, `plot` and `export`: results as a page, figure or table. `tacit draw`: pictures of games."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tacit.cli import options
-from tacit.core import check, files, registry
-from tacit.core.errors import TacitError, brief
+from tacit.core import check, files
+from tacit.core.errors import TacitError
 from tacit.figures.pictures import DYNAMICS, check_small
-from tacit.figures.style import check_size
 from tacit.games.exact import with_tables
 
 
@@ -41,8 +40,8 @@ def run_report(args: argparse.Namespace) -> int:
         options.tell("open it in a browser; it ends with the runs, or with Ctrl-C")
         watch_report(place, out, named=args.game, seconds=seconds)
         return 0
-    with options.steps_on_stderr("report") as progress:
-        write_report(place, out, named=args.game, seconds=seconds, progress=progress)
+    with options.progress_on_stderr("report", "") as progress:
+        write_report(place, out, named=args.game, seconds=seconds, progress=progress.show)
     options.say(f"report: {out}")
     return 0
 
@@ -68,33 +67,9 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
         "sd",
         choices=["sd", "ci95", "quartiles", "none"],
     )
-    options.add(parser, "--columns C,…", "of reward, value, gap, l2_gap (reward,gap)", "reward,gap")
-    options.add(parser, "--agents I,…", "a line for each of these agents, e.g. 0,1 (agent 0; largest gap)")
-    options.add(parser, "--scale", "of gaps; log is linear just above zero (log)", "log", choices=["log", "linear"])
-    options.add(parser, "--title TEXT", "instead of the game")
     options.add(
         parser, "--style", "paper: a column's width, small fonts (screen)", "screen", choices=["screen", "paper"]
     )
-    options.add(parser, "--size WxH", "width and height in inches, e.g. 10x4")
-
-
-def size_of(text: str | None) -> tuple[float, float] | None:
-    """Return the width and height that --size states."""
-    if text is None:
-        return None
-    try:
-        width, height = map(float, text.lower().replace("×", "x").split("x"))
-    except ValueError:
-        raise TacitError(f"--size must be WIDTHxHEIGHT in inches, e.g. 10x4; got {brief(text)}") from None
-    return check_size((width, height))
-
-
-def _agents(text: str | None) -> list[int] | None:
-    """Return the agents that --agents lists."""
-    parts = [] if text is None else [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() for part in parts):
-        raise TacitError(f"--agents must be whole numbers, e.g. 0,1; got {brief(text)}")
-    return None if text is None else [int(part) for part in parts]
 
 
 def run_plot(args: argparse.Namespace) -> int:
@@ -110,17 +85,7 @@ def run_plot(args: argparse.Namespace) -> int:
     from tacit.experiments.results import Results  # imports the compiler
     from tacit.figures.curves import plot_groups
 
-    axes = plot_groups(
-        Results.load(*args.runs).groups,
-        band=args.band,
-        columns=[word.strip() for word in args.columns.split(",")],
-        agents=_agents(args.agents),
-        scale=args.scale,
-        title=args.title,
-        style=args.style,
-        size=size_of(args.size),
-    )
-    _save(axes, place)
+    _save(plot_groups(Results.load(*args.runs).groups, band=args.band, style=args.style), place)
     options.say(f"figure: {place}")
     return 0
 
@@ -133,33 +98,24 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         "game, learner, label, parameters and game_parameters (as JSON), seed, episode, agent, reward (mean return in "
         "the window), value and gap (of the policy at that time), kind (nash, cce, ce) and source (exact, certificate, "
         "…). agent is -1 where a gap is the largest of very many agents.",
-        "examples:\n  tacit export results/first --csv\n  tacit export results/* --parquet -o all.parquet\n"
+        "examples:\n  tacit export results/first\n  tacit export results/* -o all.csv\n"
         "  python -c \"import pandas; print(pandas.read_csv('results/first/results.csv'))\"",
     )
     options.add_runs(parser)
-    form = parser.add_mutually_exclusive_group()
-    options.add(form, "--csv", "comma-separated values (the default)")
-    options.add(form, "--parquet", f"Parquet; {registry.pip_command('parquet')}")
-    options.add(parser, "-o --out FILE", "where (results.csv or .parquet in the first RUN_DIR)")
+    options.add(parser, "-o --out FILE", "a .csv (results.csv in the first RUN_DIR)")
 
 
 def run_export(args: argparse.Namespace) -> int:
     """Read the runs and write the table."""
-    from tacit.experiments import tables
     from tacit.experiments.results import Results
+    from tacit.experiments.tables import write_csv
 
-    first = files.path(args.runs[0])
-    parquet = args.parquet or (not args.csv and args.out is not None and str(args.out).endswith(".parquet"))
-    ending = "parquet" if parquet else "csv"
-    place = first / f"results.{ending}" if args.out is None else files.path(args.out)
-    if place.is_dir():
-        raise TacitError(f"{place} is a directory; give a file, e.g. {place / f'results.{ending}'}")
-    other = {".csv": "csv", ".parquet": "parquet"}.get(place.suffix, ending)
-    if other != ending:
-        raise TacitError(f"{place} ends in .{other}, and --{ending} was asked for; give one of them")
+    place = files.path(args.runs[0]) / "results.csv" if args.out is None else files.path(args.out)
+    if place.suffix != ".csv":
+        raise TacitError(f"the name of a table must end in .csv; got {place}")
     results = Results.load(*args.runs)
-    written = (tables.write_parquet if parquet else tables.write_csv)(results.outcomes, place)
-    options.say(f"{len(results.outcomes)} runs: {written}")
+    write_csv(results.outcomes, place)
+    options.say(f"{len(results.outcomes)} runs: {place}")
     return 0
 
 
@@ -171,7 +127,6 @@ KINDS = {
     "field": "best responses and equilibria of a 2×2 game, and how learners move; .gif and .html move",
     "polytope": "the correlated equilibria of a 2×2 game, with play of learners and a policy",
     "payoffs": "what two agents can get in a game played once: feasible, cce, ce and Nash payoffs",
-    "learning": "what agents play at the first step while they learn: .gif or .html",
 }
 #: Who learns where nobody is named.
 _LEARNER = {"simplex": "fictitious-play", "field": "adaptive-v-cce", "polytope": "adaptive-v-cce"}
@@ -206,68 +161,60 @@ def add_draw(parser: argparse.ArgumentParser) -> None:
     options.add(parser, "--starts N", "paths of each learner, from so many starts or seeds (1)", 1)
     options.add(parser, "--frames N", "of a moving picture of learning (60)", 60)
     options.add(parser, "--fps F", "frames a second (12; 1 of play)", kind=float)
-    options.add(parser, "--size WxH", "width and height in inches, e.g. 10x4")
 
 
 def run_draw(args: argparse.Namespace) -> int:
     """Draw the picture and print where it is."""
     kind = check.choice("picture", args.kind, KINDS)
-    moves = kind == "learning"
-    place = files.path(args.out if args.out is not None else f"{kind}.{'gif' if moves else 'png'}")
+    place = files.path(f"{kind}.png" if args.out is None else args.out)
     moving = place.suffix in (".gif", ".html")
-    still = kind in ("policy", "polytope", "payoffs")
-    endings = (*(() if moves else ENDINGS), *(() if still else (".gif", ".html")))
+    endings = ENDINGS if kind in ("policy", "polytope", "payoffs") else (*ENDINGS, ".gif", ".html")
     if place.suffix not in endings:
         raise TacitError(f"the name of a picture of {kind} must end in {', '.join(endings)}; got {place}")
-    size = size_of(args.size)
     game = options.game_of(args)
     if kind not in ("policy", "play"):
         game = with_tables(game)
     if kind in ("field", "polytope"):
         check_small(game)
-    if moving and kind in ("simplex", "field", "learning") and args.policy and not args.learners:
+    if moving and kind in ("simplex", "field") and args.policy and not args.learners:
         raise TacitError("a policy from a file does not move; name a learner, or give a .png, .svg or .pdf")
-    _draw_picture(args, kind, game, place, moving, size)
+    _draw_picture(args, kind, game, place, moving)
     options.say(f"{'animation' if moving else 'figure'}: {place}")
     return 0
 
 
-def _draw_picture(
-    args: argparse.Namespace, kind: str, game: Any, place: Path, moving: bool, size: tuple[float, float] | None
-) -> None:
+def _draw_picture(args: argparse.Namespace, kind: str, game: Any, place: Path, moving: bool) -> None:
     import matplotlib
 
     matplotlib.use("Agg")  # nothing is shown on a screen
     from tacit.figures import pictures
-    from tacit.figures.pictures import trajectory
 
     if kind == "payoffs":
-        axes = pictures.plot_payoffs(game, size=size)
+        axes = pictures.plot_payoffs(game)
     elif kind in ("policy", "play"):
         policy = _policy(args, game)
         if moving:
             pictures.animate_play(game, policy, place, seed=args.seed, fps=args.fps or 1.0)
             return
-        axes = (
-            pictures.plot_policy(policy, game, size=size)
-            if kind == "policy"
-            else pictures.plot_play(game, policy, seed=args.seed, size=size)
-        )
+        if kind == "play":
+            axes = pictures.plot_play(game, policy, seed=args.seed)
+        else:
+            axes = pictures.plot_policy(policy, game)
     else:
         policies = [_policy(args, game)] if kind in ("field", "polytope") and (args.policy or args.concept) else []
-        default = [] if policies else [_LEARNER.get(kind, "adaptive-v-cce")]  # a policy is drawn as it is
+        default = [] if policies else [_LEARNER[kind]]  # a policy is drawn as it is
         seeds = range(args.seed, args.seed + check.integer("--starts", args.starts, least=1, most=1000))
-        limits = {"episodes": args.episodes, "points": 400}
-        paths = [trajectory(game, who, seed=seed, **limits) for who in args.learners or default for seed in seeds]
+        limits, learners = {"episodes": args.episodes, "points": 400}, args.learners or default
+        paths = [pictures.trajectory(game, who, seed=seed, **limits) for who in learners for seed in seeds]
         if moving:
             pictures.animate_learning(paths, place, frames=args.frames, fps=args.fps or 12.0)
             return
         if kind == "simplex":
-            axes = pictures.plot_simplex(paths, size=size)
+            axes = pictures.plot_simplex(paths)
         elif kind == "field":
-            axes = pictures.plot_field(game, paths, policies, size=size)
+            axes = pictures.plot_field(game, paths, policies)
         else:
-            axes = pictures.plot_polytope(game, paths, policies, size=size)
+            axes = pictures.plot_polytope(game, paths, policies)
     _save(axes, place)
 
 
@@ -284,7 +231,7 @@ def _save(axes: Any, place: Path) -> None:
 
 
 def _policy(args: argparse.Namespace, game: Any) -> Any:
-    """Return the policy that is to be drawn: of a file, learned, or the solution of the game."""
+    """Return the policy to draw: of a file, learned, or the game's solution."""
     if args.policy is None and args.learners and args.kind in ("policy", "play"):
         from tacit.learning import learn
 

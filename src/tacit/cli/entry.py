@@ -1,4 +1,4 @@
-"""The console script: Ctrl-C is obeyed from the first import to the end, whatever the program is doing.
+"""The console script: Ctrl-C is obeyed from the first import to the end.
 
 Python hears of Ctrl-C between two of its own instructions. A linear program, a compiled loop or a compilation may take
 minutes, so a thread beside reads which signals have come and ends the process where the program does not.
@@ -68,7 +68,7 @@ interrupter = Interrupter()
 
 
 def open_streams() -> None:
-    """Open what was closed before we began: otherwise the next file that is opened would be taken for it."""
+    """Open standard streams that are closed. The next file to be opened would be taken for one."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -96,7 +96,7 @@ def main() -> int:
 
 
 def _left_behind() -> bool:
-    """Say whether threads still run that were given up: the interpreter's usual end would wait for them, or crash.
+    """Return whether threads still run that were given up. The interpreter would wait for them, or crash.
 
     That is a job that compiles after Ctrl-C, or Ray's where the head of its cluster is lost: otherwise it is closed.
     """

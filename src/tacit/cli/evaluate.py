@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,17 +63,13 @@ def run_show(args: argparse.Namespace) -> int:
 
 
 SOLVE_EPILOG = """examples:
-  tacit solve good-state                           best total reward
+  tacit solve good-state                           the largest total reward
   tacit solve chicken ce                           the correlated equilibrium of largest total reward
-                                                   (if several are equally good, one of them)
-  tacit solve chicken ce --objective egalitarian   the one in which who gets least gets most
-  tacit solve chicken nash                         all extreme equilibria of a small two-player game;
-                                                   of more players those that a search finds
+  tacit solve chicken ce --objective egalitarian   the one whose least value is largest
+  tacit solve chicken nash                         all extreme equilibria of a small two-player game
   tacit solve random-general-sum nash --objective egalitarian
-                                                   one of each stage game, backwards from the last step
-  tacit solve congestion cce --tolerance 0.001     where a linear program is too large, by sweeps with full information;
-  tacit solve openspiel:markov_soccer nash --game-set horizon=30 --seconds 20
-                                                   or where it takes too long; the exact gap says how close it is"""
+  tacit solve congestion cce --tolerance 0.001     by sweeps, where a linear program is too large
+  tacit solve openspiel:markov_soccer nash --game-set horizon=30 --seconds 20"""
 
 
 def add_solve(parser: argparse.ArgumentParser) -> None:
@@ -196,13 +192,6 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     options.add(parser, "--json", "print one JSON document on stdout")
 
 
-class Row(NamedTuple):
-    """What was found of a run: data as `--json` prints it, and tables where they were asked for."""
-
-    data: dict[str, Any]
-    shown: tuple[Document, ...] = ()
-
-
 def run_evaluate(args: argparse.Namespace) -> int:
     """Evaluate every run, and print what is found."""
     from tacit.experiments import store  # imports the compiler
@@ -226,14 +215,15 @@ def run_evaluate(args: argparse.Namespace) -> int:
         options.tell(reason)
     for one in () if args.json else played:
         options.say(f"{one['run']}: values {one['values']}; {one['told']}")
-    rows: list[Row] = []
+    rows: list[dict[str, Any]] = []
+    documents: list[Document] = []
     failures: list[str] = []
     interrupted, show = False, args.show or len(with_tables) == 1
-    with options.steps_on_stderr("evaluating") as progress:
+    with options.progress_on_stderr("evaluating", "") as progress:
         for k, directory in enumerate(with_tables):
-            progress(f"{k}/{len(with_tables)} runs", k, len(with_tables))
+            progress.show(f"{k}/{len(with_tables)} runs", k, len(with_tables))
             try:
-                row = evaluate_run(directory, named=args.game, show=show, seconds=seconds)
+                row, shown = evaluate_run(directory, named=args.game, show=show, seconds=seconds)
             except TacitError as error:
                 failures.append(str(error))
                 continue
@@ -241,15 +231,16 @@ def run_evaluate(args: argparse.Namespace) -> int:
                 interrupted = True
                 break
             rows.append(row)
+            documents += shown
     if failures and len(failures) == len(with_tables):
         raise TacitError(failures[0])
     for reason in failures:
         options.tell(reason)
     if args.json:
-        options.print_json({"runs": [row.data for row in rows], "played": played})
+        options.print_json({"runs": rows, "played": played})
     elif rows:
-        options.print_table(HEADS, [line for row in rows for line in _table_rows(row.data)])
-        for document in (document for row in rows for document in row.shown):
+        options.print_table(HEADS, [line for row in rows for line in _table_rows(row)])
+        for document in documents:
             options.say()
             options.print_document(document)
     if interrupted:
@@ -264,10 +255,10 @@ def evaluate_run(
     named: Collection[str] = (),
     show: bool = False,
     seconds: float = math.inf,
-) -> Row:
-    """Evaluate one stored run, unless that takes longer than `seconds` by an estimate.
+) -> tuple[dict[str, Any], list[Document]]:
+    """Evaluate one stored run: return what `--json` prints of it, and tables.
 
-    `named` is the Python code that may be run.
+    It raises where that takes longer than `seconds` by an estimate. `named` is the Python code that may be run.
     """
     from tacit.experiments import store
     from tacit.experiments.spec import game_of
@@ -309,7 +300,7 @@ def evaluate_run(
             row |= {"policy": shown[0].data, "deviations": apart.data(limit=1000)}
     except TacitError as error:  # it takes longer, or more memory than there is
         shown.append(Document(str(error), []))
-    return Row(row, tuple(shown))
+    return row, shown
 
 
 def _distance(anew: FloatArray, stored: list[float] | None) -> float:
@@ -461,18 +452,7 @@ def run_theory(args: argparse.Namespace) -> int:
         options.say("  the theorems promise nothing: some state can be reached and can be avoided, so D is infinite")
     else:
         options.say(f"  exact gradients: η = {bounds.exact_step:.3g}, T = {bounds.exact_iterations:.3g} iterations")
-        storm = bounds.storm
-        options.say(
-            f"  STORM: ε̃ = {storm['exploration']:.3g}, {_constants(storm)}; T = {storm['iterations']:.3g} episodes"
-        )
-        options.say(
-            f"    after T: M = {storm['M']:.3g}, mean of ‖G‖² ≤ {storm['bound']:.3g}; "
-            f"ε̃ costs {storm['exploration_cost']:.3g} of the gap"
-        )
+        options.say(f"  STORM: T = {bounds.storm['iterations']:.3g} episodes; --json has all constants")
     verdict = f"H³·S·A·span²/ε² = {bounds.lower_bound:.3g} episodes"
     options.say(f"lower bound for any algorithm on some game of this size: {verdict}")
     return 0
-
-
-def _constants(constants: dict[str, float]) -> str:
-    return ", ".join(f"{key} = {constants[key]:.3g}" for key in ("sigma2", "L", "k", "w", "c"))

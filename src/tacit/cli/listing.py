@@ -1,13 +1,13 @@
-"""`tacit games`, `tacit learners` and `tacit atlas`: what can be named, as tables, and games that others solved."""
+"""`tacit games`, `tacit learners` and `tacit atlas`: what can be named."""
 
 from __future__ import annotations
 
 import argparse
-import inspect
+import contextlib
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, get_type_hints
+from typing import Any
 
 import docstring_parser
 import numpy as np
@@ -46,7 +46,7 @@ def run_games(args: argparse.Namespace) -> int:
 
 
 def _game_row(name: str) -> dict[str, Any] | None:
-    """Return what there is to say of a game; None for a plugin that does not make one."""
+    """Return what there is to say of a game. None for a plugin that does not make one."""
     try:
         game = REGISTRY.make(name)
         check_exact(game)
@@ -118,22 +118,14 @@ def _rows(registry: Registry[Any]) -> list[dict[str, Any]]:
 
 
 def describe(factory: Callable[..., Any]) -> dict[str, str]:
-    """Return what docstrings say of the parameters: of a class and its bases, or of the class that a function makes."""
-    described = factory if isinstance(factory, type) else _made(factory)
-    sources: list[Any] = [*reversed(inspect.getmro(described)), factory]
+    """Return parameters' words from docstrings: of what a factory makes, its bases, and its own."""
     words_by_name: dict[str, str] = {}
+    sources: list[Any] = [factory]
+    with contextlib.suppress(Exception):  # a plugin that cannot be made
+        sources = [*reversed(type(factory()).__mro__), factory]
     for source in sources:
         words_by_name |= {key: words for key, words in _section(source.__doc__ or "").items() if words}
     return words_by_name
-
-
-def _made(factory: Callable[..., Any]) -> type:
-    """Return the class that a function says it makes, or `object`."""
-    try:
-        hint = get_type_hints(factory).get("return")
-    except Exception:  # hints of another package that name what is not there
-        return object
-    return hint if isinstance(hint, type) else object
 
 
 def _section(doc: str) -> dict[str, str]:

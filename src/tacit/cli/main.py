@@ -22,7 +22,7 @@ COMMANDS = {
     "run": ("run", "let the agents of a game learn, over one or more seeds"),
     "compare": ("run", "which learner? let all that fit a game learn, and rank them by certified gap"),
     "evaluate": ("evaluate", "compute values and gaps of stored policies anew, and show them beside the stored ones"),
-    "export": ("draw", "write stored runs as one tidy table: CSV or Parquet"),
+    "export": ("draw", "write stored runs as one tidy table, a .csv"),
     "plot": ("draw", "draw the reward and gap curves of stored runs"),
     "draw": ("draw", "draw a game's best responses or equilibria, a policy, play, or learning; GIF and HTML move"),
     "report": ("draw", "write results as one page that opens offline, once or while runs go on"),

@@ -44,7 +44,7 @@ def describe(parser: argparse.ArgumentParser, description: str, epilog: str = ""
 def add(
     parser: Any, what: str, help: str, default: Any = None, *, kind: Callable[[str], Any] | None = None, **more: Any
 ) -> None:
-    """Add an argument: "GAME", an option with a value, as "-o --out FILE", or without one, as "--json".
+    """Add an argument: "GAME", "-o --out FILE", or "--json", an option without a value.
 
     What is given is of the `kind` of the default, or a word.
     """
@@ -67,19 +67,8 @@ def add_many(parser: argparse.ArgumentParser, option: str, metavar: str, help: s
 def add_game(parser: argparse.ArgumentParser, more: str = "", **words: Any) -> None:
     """Add the GAME argument, which may be `more` than a game too, and its `--game-set`."""
     add(parser, "GAME", GAME_HELP + more)
-    help = "a parameter of the game, e.g. horizon=5 or actions=[2,3]; may be given several times"
+    help = "a parameter of the game, e.g. horizon=5, discount=0.95 or actions=[2,3]; may be repeated"
     add_many(parser, "--game-set", "KEY=VALUE", help, **words)
-    help = "a discount below 1 instead of a horizon: the same as --game-set discount=G"
-    add_many(parser, "--discount", "G", help, dest="game_set", type=discount, **words)
-
-
-def discount(text: str) -> str:
-    """Return a discount as a setting of the game, in JSON's numbers.
-
-    >>> discount(".9")
-    'discount=0.9'
-    """
-    return f"discount={float(text)!r}"  # argparse reports a ValueError
 
 
 def add_runs(parser: argparse.ArgumentParser) -> None:
@@ -120,7 +109,7 @@ def add_policy(parser: argparse.ArgumentParser, policy: str, concept: str) -> No
 
 
 def policy_of(args: argparse.Namespace, game: Any) -> tuple[Any, str] | None:
-    """Return the named policy, of a file or a solution, and which it is in words; or None."""
+    """Return the named policy, of a file or a solution, in words too; or None."""
     if args.policy is not None:
         from tacit import policies
 
@@ -142,7 +131,7 @@ def check_counts(args: argparse.Namespace, **least: int) -> None:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `tacit.learn` is asked for beside the game and the learner; what is not given is None."""
+    """Add what `tacit.learn` is asked for beside the game and the learner. What is not given is None."""
     for name, one in FIELDS.items():
         words: dict[str, Any] = {"dest": name, "help": one.metadata["help"]}
         if one.default is True:
@@ -203,15 +192,15 @@ def settings(option: str, pairs: Iterable[str]) -> dict[str, Any]:
         key, equals, text = pair.partition("=")
         if not key or not equals:
             example = "horizon=5" if option == "--game-set" else "bonus=0.1"
-            raise TacitError(f"{option} {brief(pair)} is not KEY=VALUE, e.g. {example}")
+            raise TacitError(f"{option} must be KEY=VALUE, e.g. {example}; got {brief(pair)}")
         if key in params:
-            raise TacitError(f"{option} gives {brief(key)} twice; give it once")
+            raise TacitError(f"{option} must have each key once; got {brief(key)} twice")
         try:
             params[key] = {"True": True, "False": False, "None": None}[text] if text in _PYTHON else json.loads(text)
         except ValueError:
             params[key] = text
         except RecursionError:
-            raise TacitError(f"{option} gives {brief(key)} a value that is nested too deeply") from None
+            raise TacitError(f"{option} must have values that are not nested deeply; got {brief(key)}") from None
     return params
 
 
@@ -264,7 +253,7 @@ def print_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
 
 
 def console() -> Console:
-    """Return a console on stdout; where that is not a terminal, lines are wide instead of folded."""
+    """Return a console on stdout. Where that is not a terminal, lines are wide instead of folded."""
     return _Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=False, emoji=False)
 
 
@@ -290,28 +279,25 @@ Show = Callable[[str, float, int | None], None]
 
 
 class Shown:
-    """Call it with a `Progress`; `say` prints a line beside it."""
+    """How far something is: `show` shows it, `say` prints a line beside it. Call it with a `Progress` of runs."""
 
     def __init__(self, show: Show, say: Callable[[str], None]) -> None:
-        self._show, self.say = show, say
+        self.show, self.say = show, say
 
     def __call__(self, at: RunProgress) -> None:
         """Show runs done, failed and running, and episodes."""
         text = f"{at.done}/{at.runs} runs"
         text += f", {at.failed} failed" if at.failed else ""
         text += f", {at.running} running" if at.running else ""
-        self._show(f"{text}, {at.episodes:,} episodes", at.episodes, at.total)
+        self.show(f"{text}, {at.episodes:,} episodes", at.episodes, at.total)
 
 
 @contextmanager
-def _line(title: str, status: str = "") -> Iterator[tuple[Show, Callable[[str], None]]]:
-    """Give two functions: one shows a status, how much is done and of how much; the other prints a line beside it.
-
-    On a terminal what is shown is a live line, which begins with `status`; elsewhere a plain line now and then.
-    """
+def progress_on_stderr(title: str, status: str = "compiling, once for each kind of learner") -> Iterator[Shown]:
+    """Show progress: a live line on a terminal, which begins with `status`, elsewhere plain lines."""
     name = printable(title, _TITLE)
     if not sys.stderr.isatty():
-        yield _print_now_and_then(name), tell
+        yield Shown(_print_now_and_then(name), tell)
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # not every command needs them
 
@@ -321,26 +307,12 @@ def _line(title: str, status: str = "") -> Iterator[tuple[Show, Callable[[str], 
         task = bar.add_task(name, total=None, status=status)
 
         def show(status: str, done: float, total: int | None) -> None:
-            bar.update(task, completed=done, total=total, status=status)
+            bar.update(task, completed=done, total=total, status=printable(status, 200))
 
         def say(line: str) -> None:
             bar.console.print("tacit:", Text(printable(line)), soft_wrap=True)
 
-        yield show, say
-
-
-@contextmanager
-def progress_on_stderr(title: str) -> Iterator[Shown]:
-    """Show how far runs are."""
-    with _line(title, "compiling, once for each kind of learner") as functions:
-        yield Shown(*functions)
-
-
-@contextmanager
-def steps_on_stderr(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show what is being done, how many are done, and of how many."""
-    with _line(title) as (show, _):
-        yield lambda what, done, total: show(printable(what, 200), done, total)
+        yield Shown(show, say)
 
 
 def _print_now_and_then(title: str) -> Show:
@@ -351,6 +323,6 @@ def _print_now_and_then(title: str) -> Show:
         if time.perf_counter() - last >= _EVERY_SECONDS:
             last = time.perf_counter()
             share = f"{100 * done / total:.0f} %, " if total else ""
-            print(f"{title}: {share}{text}", file=sys.stderr, flush=True)
+            print(f"{title}: {share}{printable(text, 200)}", file=sys.stderr, flush=True)
 
     return show

@@ -56,11 +56,7 @@ def run_play(args: argparse.Namespace) -> int:
 
     from tacit.games.exact import check_exact
     from tacit.report.page import check_name
-    from tacit.report.play import (
-        Player,  # imports the compiler
-        check_size,
-        write_play,
-    )
+    from tacit.report.play import Player, check_size, write_play  # imports the compiler
 
     check_exact(game)
     if args.out is not None:
@@ -89,14 +85,14 @@ def _policy(game: Any, args: argparse.Namespace) -> tuple[Any, str]:
     from tacit.options import Options
 
     learner = args.learner or default_for(game, game.agents)
-    with options.steps_on_stderr(f"{learner} learns {args.game}") as show:
+    with options.progress_on_stderr(f"{learner} learns {args.game}", "") as progress:
 
         def watch(event: Event) -> None:
             match event:
                 case Advanced(done, total):
-                    show("episodes", done, total)
+                    progress.show("episodes", done, total)
 
-        run = run_learner(game, learner, {}, Options(args.episodes, args.seed), watch=watch)
+        run = run_learner(game, learner, {}, Options(args.episodes, args.seed), watch)
     for note in run.warnings:
         options.tell(note)
     if run.interrupted:
@@ -116,7 +112,7 @@ def _in_terminal(player: Player, about: str, rounds: int | None) -> int:
         _say("The policy is correlated: it recommends an action, and the others follow theirs. Follow it, or do not.")
     code = 0
     try:
-        while rounds is None or player.tally.episodes < rounds:
+        while rounds is None or player.played < rounds:
             if player.over:
                 player.begin()
             if not _episode(player):
@@ -205,11 +201,11 @@ def _say_turn(player: Player, turn: Turn) -> None:
 
 
 def _say_tally(player: Player) -> None:
-    tally, judge = player.tally, player.judge
-    _say(f"\n{count(tally.episodes, 'episode')} played")
-    if tally.episodes:
-        regret = f", mean regret {tally.regret / tally.episodes:.6g}" if judge.q is not None else ""
-        _say(f"  you: {tally.total / tally.episodes:.6g} on average{regret}")
+    played, judge = player.played, player.judge
+    _say(f"\n{count(played, 'episode')} played")
+    if played:
+        regret = f", mean regret {player.total_regret / played:.6g}" if judge.q is not None else ""
+        _say(f"  you: {player.total / played:.6g} on average{regret}")
     if judge.value is not None:
         _say(f"  the policy in your place: {judge.value:.6g} on average")
     if judge.best is not None:

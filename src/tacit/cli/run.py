@@ -1,15 +1,14 @@
-"""`tacit run`: learn over seeds and tell how good the result is; `tacit compare`: which learner for one game."""
+"""`tacit run`: learn over seeds and tell how good the result is. `tacit compare`: which learner for one game."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from tacit.cli import options
 from tacit.core import check, files
@@ -19,36 +18,31 @@ from tacit.options import Options
 
 if TYPE_CHECKING:
     from tacit.experiments import Experiment, Outcome, Results
-    from tacit.experiments.comparison import Comparison
     from tacit.experiments.results import FailedRun
 
 USAGE = """tacit run GAME [LEARNER] [--episodes K] [--gap G] [--seconds T] [options]
        tacit run FILE.toml [--out DIR] [--on WHERE] [--timeout S] [--json]"""
 
 EPILOG = """a file, say experiment.toml, runs every game with every learner and every seed:
-  name = "first"             # of the experiment
+  name = "first"
   episodes = 50_000          # or gap = 0.1, seconds = 60.0; further keys are named as the options above
-  seeds = 20                 # how many; first_seed = 0 is the first
+  seeds = 20                 # first_seed = 0 is the first
 
-  [[games]]                  # as many as you like
-  name = "good-state"        # a GAME as on the command line; a game file is looked for beside this one
+  [[games]]                  # one or more
+  name = "good-state"        # a GAME as above; a game file is looked for beside this one
   params = {horizon = 10}
 
-  [[learners]]               # as many as you like
+  [[learners]]               # one or more
   name = "stage-v-cce"       # a name from `tacit learners`
-  params = {bonus = 0.1}     # or a list of values, {bonus = [0, 0.1]}: one learner for each
+  params = {bonus = 0.1}     # a list is a sweep: {bonus = [0, 0.1]} is two learners
   label = "V-learning"       # in figures
 
-with --out DIR every run has a directory of its own. Kill or interrupt it and run the same command to resume: it ends
-with the same bits. Finished runs are not run again, failed ones are; several processes may share a DIR.
+With --out DIR every run has a directory. Run the same command again to resume: finished runs are read, others go on.
+Several processes may share a DIR.
 
---on WHERE: threads[:N] · processes[:N] · ray:ADDRESS (ray:auto for the one that Ray finds) · dask:ADDRESS. Results are
-the same everywhere, and no shared disk is needed.
-
---import FILE.py runs a script of yours first, which makes your own games, learners and bandits known, e.g. by
-tacit.learners.REGISTRY.add("mine", Mine). An experiment may list the scripts it needs (scripts = ["mine.py"]); they are
-run only if --import names them too, because a script is code. So are `pettingzoo:module.path` and
-`gymnasium:module:ID`, which import that module: read an experiment that names them before you run it.
+A script of --import registers your own games, learners and bandits. An experiment may list the scripts that it needs
+(scripts = ["mine.py"]); they are run only if --import names them too. Scripts, `pettingzoo:module.path` and
+`gymnasium:module:ID` are code: read an experiment that names them before you run it.
 
 examples:
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1 --out results/first
@@ -56,9 +50,7 @@ examples:
   tacit run experiment.toml --out results/first --on ray:10.0.0.1:6379
   tacit run dectiger.dpomdp stage-v-cce --game-set horizon=10 --episodes 50000 --set bonus=0.1
   tacit run "openspiel:goofspiel(num_cards=3,points_order=descending)" stage-v-cce --episodes 50000
-  tacit run pettingzoo:pettingzoo.classic.rps_v2 stage-v-cce --episodes 5000 --game-set max_cycles=1
-  tacit plot results/first
-  tacit evaluate results/first"""
+  tacit run pettingzoo:pettingzoo.classic.rps_v2 stage-v-cce --episodes 5000 --game-set max_cycles=1"""
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -78,12 +70,8 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     help = "a parameter of the learner, e.g. bonus=0.1 or preset=paper; may be given several times"
     options.add_many(parser, "--set", "KEY=VALUE", help, default=None)
     options.add(parser, "--out DIR", "store the runs in DIR, and resume those that are there")
-    options.add(
-        parser,
-        "--on WHERE",
-        "where runs take place: threads[:N], processes[:N], ray:ADDRESS or dask:ADDRESS (threads; for "
-        "environments, processes)",
-    )
+    help = "threads, processes, ray:ADDRESS (or ray:auto) or dask:ADDRESS (threads; for environments, processes)"
+    options.add(parser, "--on WHERE", help)
     options.add(parser, "--workers N", "runs at once (the number of cores, or what the cluster has)", kind=int)
     options.add(parser, "--timeout S", "seconds after which a run is ended as failed (threads, processes)", kind=float)
     options.add_import(parser)
@@ -220,20 +208,14 @@ def _print(results: Results, out: str | None, *, verbose: bool) -> None:
         options.say(f"stored in {out}")
 
 
-TABLE, FIGURE = "comparison.json", "comparison.png"
-
 COMPARE_EPILOG = """\
-Each run is judged by the returned policy, and by proof: an exact gap, or a certificate, which is an upper bound. Of a
-product policy the nash, ce and cce gaps are the same number. Learners that learn from tables see what no agent sees.
-
---seconds is for all runs together and shared evenly, compilation left out; one run takes place at a time. How far
-learners come depends on the machine. With --episodes it does not.
-
-In an environment learners are ranked by the return of their policies in fresh episodes, with what trained best
-responses gain from them; --episodes is of each run (1000), and what is played in all is said beforehand.
+Each run is judged by its returned policy: by an exact gap, or a certificate, which is an upper bound. Learners that
+learn from tables see what no agent sees. With --seconds one run takes place at a time, and how far it comes depends on
+the machine. In an environment learners are ranked by the return of their policies in fresh episodes, with what trained
+best responses gain.
 
 examples:
-  tacit compare good-state                                   all learners, a minute or two
+  tacit compare good-state
   tacit compare good-state --seconds 600 --seeds 5 --out results/good-state
   tacit compare chicken --learners adaptive-v-cce npg --episodes 10000 --json
   tacit compare pettingzoo:pettingzoo.classic.rps_v2 --learners q-backward adaptive-v-cce --episodes 500"""
@@ -243,46 +225,38 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     options.describe(
         parser,
-        "Let learners learn a game, each for the same budget, and rank them by the gap that is proven of "
-        "their best policies.",
+        "Let learners learn a game, each with the same budget, and rank them by proven gap.",
         COMPARE_EPILOG,
     )
     options.add_game(parser)
     options.add(parser, "--learners LEARNER", "names from `tacit learners` (all that are registered)", nargs="+")
     options.add(parser, "--seconds T", "time for all runs together, shared evenly (60)", kind=float)
-    options.add(parser, "--episodes K", "episodes of each run, instead", kind=int)
+    options.add(parser, "--episodes K", "episodes of each run, instead (1000 in an environment)", kind=int)
     options.add(parser, "--seeds N", "seeds s, s+1, … (3)", 3)
     options.add(parser, "--seed S", "the first seed (0)", 0)
     options.add(parser, "--workers N", "runs at once (1; with --episodes, the cores)", kind=int)
     options.add_import(parser)
     options.add(parser, "--json", "print one JSON document on stdout")
-    options.add(parser, "--out DIR", f"store the runs there, {TABLE} and {FIGURE}")
+    options.add(parser, "--out DIR", "store the runs there, for `tacit plot` and `tacit report`")
 
 
 def run_compare(args: argparse.Namespace) -> int:
-    """Compare, and print the table; 130 where Ctrl-C ended it early, 1 where a learner that was named failed."""
+    """Compare, and print the table. Return 130 after Ctrl-C, 1 where a named learner failed."""
     options.check_counts(args, seeds=1, workers=1)
     budget = {**options.given_options(args), "seeds": args.seeds, "workers": args.workers}
 
     from tacit.experiments import GameSpec, compare  # imports the compiler
     from tacit.experiments.worker import import_scripts
-    from tacit.figures import save_figure
-    from tacit.figures.curves import comparison_figure
 
     import_scripts(args.scripts)
     game = GameSpec(args.game, options.settings("--game-set", args.game_set))
-    out = None if args.out is None else files.path(args.out)
     with options.progress_on_stderr(f"{args.game}: comparing") as progress:
-        comparison = compare(game, args.learners, progress=progress, out=out, **budget)
+        comparison = compare(game, args.learners, progress=progress, out=args.out, **budget)
     document = {"game": game.name, "game_params": game.params, **comparison.document()}
-    if out is not None:
-        files.write(out / TABLE, json.dumps(options.finite(document), indent=2).encode())
-        save_figure(comparison_figure(cast("Comparison", comparison)), out / FIGURE)  # an environment has no --out
-        document["figure"] = str(out / FIGURE)
     if args.json:
         options.print_json(document)
     else:
         options.print_document(comparison.table())
-        options.say(*([] if out is None else [f"stored in {out}: the runs, {TABLE}, {FIGURE}"]))
+        options.say(*([] if args.out is None else [f"stored in {args.out}"]))
     failed = comparison.left_out and args.learners
     return 130 if comparison.interrupted else 1 if failed else 0

@@ -23,6 +23,7 @@ ENDED = {
     "gap": "the gap was reached",
     "seconds": "time was up: results depend on the machine",
     "episodes": "all episodes were played",
+    "periods": "all periods were played",
     "tolerance": "the learner's tolerance was reached",
     "still": "greedy policies stood still",
     "memory": "memory was full: results depend on the machine",

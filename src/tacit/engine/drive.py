@@ -229,7 +229,7 @@ class Output(Resumable, Protocol):
 FIRST_COLUMNS = ["episode", "reward", "value", "gap"]
 
 #: What can end a run; see `Run.ended`.
-ENDS = ("episodes", "gap", "seconds", "tolerance", "still", "memory", "interrupted")
+ENDS = ("episodes", "periods", "gap", "seconds", "tolerance", "still", "memory", "interrupted")
 
 #: The column of words: "" in all rows but the last, which says what ended the run. Runs with a gap or a time at which
 #: they are to stop have it.
@@ -446,9 +446,9 @@ def drive(
 ) -> str:
     """Play until the run is over; all that was done is in the arguments. Return what ended it.
 
-    That is "episodes" when the curve is complete, "gap" when the gap is small enough and the output certifies it,
-    "seconds" when time is up, "tolerance" when the learner itself has finished, "still" when greedy policies have not
-    changed for so many periods, "memory" when there is no room for more episodes, or "interrupted".
+    That is "episodes" or "periods" when the curve is complete, "gap" when the gap is small enough and the output
+    certifies it, "seconds" when time is up, "tolerance" when the learner itself has finished, "still" when greedy
+    policies have not changed for so many periods, "memory" when there is no room for more episodes, or "interrupted".
     """
     ended, gap, still, clock = "", options.gap, options.still, Clock(engine, curve, options.seconds)
     with Interrupts(message=WAITING) as interrupts:
@@ -480,7 +480,7 @@ def drive(
             elif still is not None and curve.done >= engine.settled + still:
                 ended = "still"
             elif curve.done == curve.episodes:
-                ended = "episodes"
+                ended = "episodes" if options.periods is None else "periods"
             elif engine.failure is not None:
                 ended = "interrupted"
             elif engine.full:

@@ -429,7 +429,7 @@ class Run:
         The learner's parameters in force.
     seconds : float
         Learning time, compilation left out.
-    ended : {"episodes", "gap", "seconds", "tolerance", "still", "memory", "interrupted"}
+    ended : {"episodes", "periods", "gap", "seconds", "tolerance", "still", "memory", "interrupted"}
         What ended it: all episodes were played, a limit given to `tacit.learn` or the learner's own was reached, memory
         had no room for more of the record, or Ctrl-C. Where "seconds" and "memory" end a run depends on the machine.
     notes : tuple of str
@@ -520,7 +520,7 @@ class Run:
         scale : {"log", "linear"}
             Of gaps; a logarithmic axis is linear just above zero, so that a gap of zero is on it.
         title, size : optional
-            The title, and (width, height) in inches; matplotlib's word figsize is taken too.
+            The title, and (width, height) in inches.
         style : {"screen", "paper"}
             For a paper: as wide as a column, small fonts, which PDF files embed.
 
@@ -696,7 +696,7 @@ class Run:
         sources = [one.gaps.source for one in self.candidates.values() if one.gaps.source != "none"]
         if len(sources) > 1:
             facts["selected"] = conclusion.selected_fact(sources)
-        if self.ended != "episodes":
+        if self.ended not in ("episodes", "periods"):
             facts["stopped"] = conclusion.ENDED[self.ended]
         facts["time"] = conclusion.time_fact(self.seconds, self.steps_per_second)
         return facts

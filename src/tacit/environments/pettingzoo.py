@@ -23,7 +23,6 @@ from tacit.environments.encoding import Bins, read_encode
 from tacit.environments.observations import Encode
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.gymnasium import has_table, is_own, make_environment, read_gymnasium
-from tacit.games.protocol import is_game
 from tacit.games.tabular import TabularGame
 
 if TYPE_CHECKING:
@@ -221,15 +220,6 @@ def is_played(name: str, params: Mapping[str, Any]) -> bool:
         return name.startswith(GYMNASIUM) and "encode" in params
     with NamedEnvironment(name, {key: value for key, value in params.items() if key != "discount"}).enter() as env:
         return not hasattr(env.env.unwrapped, "P")
-
-
-def game_by_name(name: str, params: Mapping[str, Any]) -> Any:
-    """Make the game that a GAME of the command line means, or name an environment."""
-    if name.startswith(PREFIX) or is_played(name, params):
-        return name_environment(name, **params)
-    game = games.from_name_or_file(name, **params)
-    by_script = not is_game(game) and is_environment(game)
-    return name_environment(name, **params) if by_script else game
 
 
 def name_environment(name: str, /, **params: Any) -> NamedEnvironment:

@@ -286,7 +286,8 @@ def welfare_range(game: ExactGame) -> tuple[float, float] | None:
     """
     if not game.joint_rows or not is_quickly_solved(game):
         return None
-    least, most = (float(solve(game, weights=[sign] * game.agents).values.sum()) for sign in (-1.0, 1.0))
+    ends = [_solve_exactly(game, "optimum", weights=[sign] * game.agents) for sign in (-1.0, 1.0)]
+    least, most = (float(end.values.sum()) for end in ends)
     return least, most
 
 

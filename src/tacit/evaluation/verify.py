@@ -24,7 +24,7 @@ from functools import cache
 from typing import Any
 
 MOST_BYTES, MOST_LISTS = 2**28, 2**24  # of a file's text: some 4 GB of memory at worst
-KEYS = ("kind", "product", "horizon", "discount", "states", "actions")
+FORMAT, KEYS = "tacit-proof-1", ("kind", "product", "horizon", "discount", "states", "actions")
 UNIT = 2**1200  # values are integers in units of 2^-1200, of which every double is a multiple
 DIVIDE: Any = {"low": lambda a, b: a // b, "high": lambda a, b: -(-a // b)}  # rounded to the safe side
 
@@ -59,8 +59,8 @@ class Statement:
     """The game and the policy of a document in exact numbers."""
 
     def __init__(self, document: Any) -> None:
+        _need("format" in document and document["format"] == FORMAT, f"format must be '{FORMAT}'", document)
         kind, product, H, discount, S, actions = [document[key] for key in KEYS]
-        _need(document["format"] == "tacit-proof-1", "format must be 'tacit-proof-1'", document["format"])
         _need(kind in ("nash", "cce", "ce"), "kind must be 'nash', 'cce' or 'ce'", kind)
         _need(type(product) is bool and (product or kind != "nash"), "product must be true for nash", product)
         _need(H is None or (type(H) is int and H > 0 and discount is None), "horizon must be null or above 0", H)

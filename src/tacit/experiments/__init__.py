@@ -1,4 +1,4 @@
-"""Experiments: games × learners × seeds from a TOML file, run as jobs, stored on disk, and their statistics."""
+"""Experiments from TOML files: runs as jobs, stored on disk, and their statistics."""
 
 from __future__ import annotations
 

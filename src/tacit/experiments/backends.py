@@ -1,4 +1,4 @@
-"""Where jobs run: on threads, in processes, or on any `concurrent.futures.Executor`, as those of Ray and Dask are.
+"""Where jobs run: threads, processes, or any `concurrent.futures.Executor`, as for Ray and Dask.
 
 Backends differ only in how a job gets to a worker and its messages back; `runner.Dispatcher` decides what
 runs when, tries again what a dead worker had, and ends what takes too long.
@@ -102,7 +102,7 @@ class Backend:
         return messages
 
     def stop(self) -> None:
-        """Ask all jobs to end early with what they have; those that have not begun never begin."""
+        """Ask all jobs to end early with what they have. Those that have not begun never begin."""
         raise NotImplementedError
 
     def interrupt(self) -> bool:
@@ -110,7 +110,7 @@ class Backend:
         return False
 
     def kill(self, key: Key) -> None:
-        """End a job by force, or leave it alone where that is impossible; nothing that it says counts any more."""
+        """End a job by force, or leave it alone where that is impossible. Nothing that it says counts any more."""
 
     def close(self) -> None:
         """End the workers that are ours, and what still runs on them."""
@@ -127,9 +127,9 @@ class Backend:
 
 
 def choose_backend(on: str | Executor, workers: int | None) -> Callable[[Callable[[], None] | None], Backend]:
-    """Return what opens the backend that is meant: a function of what is called in each worker process first.
+    """Return a function that opens a backend, given what each worker process calls first.
 
-    >>> choose_backend("threads:2", None)(None).capacity
+    >>> choose_backend("threads", 2)(None).capacity
     2
     """
     if workers is not None:
@@ -145,13 +145,10 @@ def choose_backend(on: str | Executor, workers: int | None) -> Callable[[Callabl
             raise TacitError(f"on must have the address of the cluster, {CLUSTERS[name]}; got {brief(on)}")
         join = join_ray if name == "ray" else join_dask
         return lambda setup: join(rest, workers, _pack_setup(setup))
-    if colon and not rest.isdecimal():
-        raise TacitError(f"on must be {name} or {name}:N, with N workers; got {brief(on)}")
-    number = check.integer("workers", int(rest)) if colon else workers
-    if workers not in (None, number):
-        raise TacitError(f"on is {brief(on)} and workers is {workers}; give one of them")
+    if colon:
+        raise TacitError(f"on must be {name}, with workers=N for N at once; got {brief(on)}")
     local = Threads if name == "threads" else Processes
-    return lambda setup: local(number or cores(), _pack_setup(setup))
+    return lambda setup: local(workers or cores(), _pack_setup(setup))
 
 
 def _pack_setup(setup: Callable[[], None] | None) -> bytes | None:
@@ -159,7 +156,7 @@ def _pack_setup(setup: Callable[[], None] | None) -> bytes | None:
 
 
 class Reporter:
-    """The watcher of a job: sends its events, and ends the run after a chunk where it is to stop.
+    """The watcher of a job: it sends events, and ends a run if asked to.
 
     Events that only count episodes are sent once in a tenth of a second at most.
     """
@@ -183,7 +180,7 @@ def here() -> str:
 
 
 def cores() -> int:
-    """Return how many cores this process may use: in a job of Slurm, fewer than the machine has."""
+    """Return how many cores this process may use. A job of Slurm has fewer than the machine."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -194,7 +191,7 @@ _lock = threading.Lock()
 
 
 def answer(parcel: Parcel, watch: Reporter | None = None) -> bytes:
-    """Run a job, and return the last word on it, pickled; what it raised, as a sentence with its trace.
+    """Run a job, and return its result, pickled, or what it raised as a sentence.
 
     A job is unpickled after the preparation, which may make the modules known that it refers to.
     """
@@ -249,7 +246,7 @@ class Threads(Backend):
         self._stop.set()
 
     def kill(self, key: Key) -> None:
-        """Give a job up: no thread can be ended by force; it ends with its next event, if there is one."""
+        """Give a job up: no thread can be ended by force. It ends with its next event, if there is one."""
         self._killed.add(key)
 
     def close(self) -> None:
@@ -417,7 +414,7 @@ _WINDOW = 256
 
 
 class Foreign(Backend):
-    """An executor as a backend: a job says nothing until it is done; `close` is called in the end."""
+    """An executor as a backend: a job says nothing until it is done. `close` is called in the end."""
 
     def __init__(
         self,
@@ -514,7 +511,7 @@ def join_dask(address: str, workers: int | None, setup: bytes | None) -> Backend
 
 
 def answer_on_dask(parcel: Parcel) -> bytes:
-    """Run a job in a worker of Dask; it ends early when its task is cancelled."""
+    """Run a job in a worker of Dask. It ends early when its task is cancelled."""
     from distributed import get_worker
     from distributed.worker import thread_state
 

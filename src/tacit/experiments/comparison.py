@@ -1,4 +1,4 @@
-"""Which learner? An experiment with one game and one budget, and its results ranked by exact or certified gaps.
+"""Which learner? Results of one game and one budget, ranked by gap.
 
 In an environment learners are ranked by the return of the returned policy, with what trained responses gain.
 """
@@ -9,9 +9,8 @@ import contextlib
 import math
 import os
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,35 +40,27 @@ TARGET = 0.1
 #: Seconds for all runs together where no budget is given.
 SECONDS = 60.0
 
-COLUMNS = (
-    *("", "learner", "gap", "worst", "of uniform", "kind", "policy", "welfare", "of best"),
-    *("episodes", "seconds", "to 10 %", "learns from"),
-)
-
-
-class Ranking:
-    """What is shown as a table: as text, and in notebooks."""
-
-    def table(self) -> Document:
-        """Return the ranking for people."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return str(self.table())
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Ranking):
-    """The results of several learners on one game, ranked by mean gap.
+class Comparison:
+    """Learners of one game, ranked by mean gap; in an environment, by mean return.
 
     Attributes
     ----------
-    game : TabularGame
-    results : Results
-    uniform_gap : float
-        The gap of the uniform policy.
-    welfare_range : (float, float) or None
-        The least and the largest sum of all agents' values, where quickly computed.
+    title : str
+        The game and the budget, in words.
+    rows : list of dict
+        What is known of each learner, as plain values, the best first.
+    shown : Table
+        The same for people.
+    facts : dict
+        What holds for all rows. With tables: the uniform policy's gap, and the least and largest welfare.
+    left_out : dict
+        Learners that do not fit the game or failed, and why.
+    interrupted : bool
+        Whether Ctrl-C ended it early.
+    results : Results, optional
+        The runs; none of an environment.
 
     Examples
     --------
@@ -79,113 +70,109 @@ class Comparison(Ranking):
     ['nash', 'nash']
     """
 
-    game: TabularGame
-    results: Results
-    uniform_gap: float
-    welfare_range: tuple[float, float] | None
-
-    @cached_property
-    def groups(self) -> list[Group]:
-        """The runs of each learner, the smallest mean gap first."""
-        proven = [group for group in self.results.groups if all(map(_is_proven, group.outcomes))]
-        return sorted(proven, key=lambda group: (statistics.fmean(map(gap_of, group.outcomes)), group.learner))
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C ended it early."""
-        return self.results.interrupted
-
-    @property
-    def best(self) -> Group:
-        """The runs of the learner with the smallest mean gap."""
-        return self.groups[0]
-
-    @property
-    def left_out(self) -> dict[str, str]:
-        """Learners that do not fit the game or failed, and why."""
-        unproven = [group.learner for group in self.results.groups if group not in self.groups]
-        failed = {one.spec.label: one.sentence for one in self.results.failures}
-        return {**dict.fromkeys(unproven, "it has no exact or certified gap"), **failed}
-
-    def welfare_share(self, welfare: float) -> float | None:
-        """Return where a welfare lies between the least (0) and the largest (1); None where all are equal."""
-        least, most = self.welfare_range or (0.0, 0.0)
-        return (welfare - least) / (most - least) if most - least > 1e-9 * max(abs(least), abs(most)) else None
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """What is known of each learner, as plain values, the best first."""
-        return [self._row(rank, group) for rank, group in enumerate(self.groups, start=1)]
-
-    def _row(self, rank: int, group: Group) -> dict[str, Any]:
-        runs = group.outcomes
-        gaps = [gap_of(one) for one in runs]
-        times = [hitting_time(one, TARGET * self.uniform_gap) for one in runs]
-        median = statistics.median(math.inf if one is None else one for one in times)
-        values = np.mean([one.value or [math.nan] * one.agents for one in runs], axis=0)
-        kind, source = group.gap_kind()
-        sizes = {"mean": statistics.fmean(gaps), "max": max(gaps), "per_seed": gaps}
-        return {
-            "rank": rank,
-            "learner": group.learner,
-            "gap": {"kind": kind, "source": source, **sizes},
-            "candidate": "/".join(sorted({one.chosen for one in runs})),
-            "value": values.tolist(),
-            "welfare": float(values.sum()),
-            "welfare_share": self.welfare_share(float(values.sum())),
-            "seconds": statistics.fmean(one.seconds for one in runs),
-            "episodes": statistics.fmean(one.episodes for one in runs),
-            "episodes_done": [one.episodes for one in runs],
-            "episodes_to_10_percent": None if math.isinf(median) else median,
-            "seed_list": [one.spec.seed for one in runs],
-            "ended": [one.ended for one in runs],
-            "learns_from": learns_from(runs[0].spec.learner, self.game),
-            "params": dict(runs[0].params),
-        }
+    title: str
+    rows: list[dict[str, Any]]
+    shown: Table
+    facts: dict[str, Any]
+    left_out: dict[str, str]
+    interrupted: bool
+    results: Results | None = None
 
     def document(self) -> dict[str, Any]:
         """Return what `tacit compare --json` prints."""
-        spec = self.best.outcomes[0].spec
-        return {
-            "horizon": self.game.horizon,
-            "agents": self.game.agents,
-            "seeds": max(len(group.outcomes) for group in self.groups),
-            "each_run": {"episodes": None if spec.open else spec.episodes, "seconds": spec.seconds},
-            "uniform_gap": self.uniform_gap,
-            "welfare_range": self.welfare_range,
-            "rows": self.rows,
-            "left_out": self.left_out,
-            "interrupted": self.results.interrupted,
-        }
-
-    @property
-    def budget(self) -> str:
-        """The budget of each run, in words."""
-        spec = self.best.outcomes[0].spec
-        return f"{spec.seconds:.3g} s a run" if spec.open else f"{spec.episodes:,} episodes a run"
+        return {**self.facts, "rows": self.rows, "left_out": self.left_out, "interrupted": self.interrupted}
 
     def table(self) -> Document:
         """Return the ranking for people."""
-        seeds = count(max(len(group.outcomes) for group in self.groups), "seed")
-        title = f"{self.game!r}: {self.budget}, {seeds}; gap of the uniform policy {self.uniform_gap:.4g}"
-        lines: list[str | Table] = [Table("", COLUMNS, [self._cells(row) for row in self.rows], head=2)]
-        if self.best.outcomes[0].spec.open:
-            lines.append("stopped by the clock: on another machine the numbers differ")
+        lines: list[str | Table] = [self.shown]
         lines += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
-        if self.results.interrupted:
-            lines.append("interrupted: these are the runs that had begun")
-        return Document(title, lines, self.document)
+        lines += ["interrupted: these are the runs that had begun"] * self.interrupted
+        return Document(self.title, lines, self.document)
 
-    def _cells(self, row: Mapping[str, Any]) -> tuple[str, ...]:
-        scale = max(self.uniform_gap, *map(abs, row["value"]))
-        gap, worst, welfare = drop_noise([row["gap"]["mean"], row["gap"]["max"], row["welfare"]], scale)
-        of_uniform = f"{100 * gap / self.uniform_gap:.3g} %" if self.uniform_gap > 0 else "—"
-        of_best = "—" if row["welfare_share"] is None else f"{100 * row['welfare_share']:.3g} %"
-        time = row["episodes_to_10_percent"]
-        hitting = f"> {min(row['episodes_done']):,}" if time is None else f"{time:,.0f}"
-        numbers = (f"{gap:.4g}", f"{worst:.4g}", of_uniform, row["gap"]["kind"], row["candidate"])
-        size = (f"{row['episodes']:,.0f}", f"{row['seconds']:.2f}", hitting, row["learns_from"])
-        return (str(row["rank"]), row["learner"], *numbers, f"{welfare:.4g}", of_best, *size)
+    def __repr__(self) -> str:
+        return str(self.table())
+
+
+COLUMNS = (
+    *("", "learner", "gap", "worst", "of uniform", "kind", "policy", "welfare", "of best"),
+    *("episodes", "seconds", "to 10 %", "learns from"),
+)
+
+
+def _rank_by_gap(game: TabularGame, results: Results) -> Comparison:
+    """Return results ranked by mean gap, the smallest first."""
+    groups = [group for group in results.groups if all(map(_is_proven, group.outcomes))]
+    groups.sort(key=lambda group: (statistics.fmean(map(gap_of, group.outcomes)), group.learner))
+    unproven = [group.learner for group in results.groups if group not in groups]
+    left_out = dict.fromkeys(unproven, "it has no exact or certified gap")
+    left_out |= {one.spec.label: one.sentence for one in results.failures}
+    if not groups:
+        raise TacitError("; ".join(f"{label}: {why}" for label, why in left_out.items()))
+    uniform, welfare = uniform_gap(game), welfare_range(game)
+    rows = [_row(rank, group, game, uniform, welfare) for rank, group in enumerate(groups, start=1)]
+    seeds, options = max(len(group.outcomes) for group in groups), groups[0].outcomes[0].spec.options
+    budget = f"{options.episodes:,} episodes a run"
+    if options.open:
+        budget = f"{options.seconds:.3g} s a run, so the numbers depend on the machine"
+    facts = {
+        "horizon": game.horizon,
+        "agents": game.agents,
+        "seeds": seeds,
+        "each_run": {"episodes": None if options.open else options.episodes, "seconds": options.seconds},
+        "uniform_gap": uniform,
+        "welfare_range": welfare,
+    }
+    title = f"{game!r}: {budget}, {count(seeds, 'seed')}; gap of the uniform policy {uniform:.4g}"
+    shown = Table("", COLUMNS, [_cells(row, uniform) for row in rows], head=2)
+    return Comparison(title, rows, shown, facts, left_out, results.interrupted, results)
+
+
+def _row(
+    rank: int, group: Group, game: TabularGame, uniform: float, welfare: tuple[float, float] | None
+) -> dict[str, Any]:
+    """Return what is known of one learner."""
+    runs = group.outcomes
+    gaps = [gap_of(one) for one in runs]
+    times = [hitting_time(one, TARGET * uniform) for one in runs]
+    median = statistics.median(math.inf if one is None else one for one in times)
+    values = np.mean([one.value or [math.nan] * one.agents for one in runs], axis=0)
+    kind, source = group.gap_kind()
+    sizes = {"mean": statistics.fmean(gaps), "max": max(gaps), "per_seed": gaps}
+    return {
+        "rank": rank,
+        "learner": group.learner,
+        "gap": {"kind": kind, "source": source, **sizes},
+        "candidate": "/".join(sorted({one.chosen for one in runs})),
+        "value": values.tolist(),
+        "welfare": float(values.sum()),
+        "welfare_share": welfare_share(float(values.sum()), *welfare or (0.0, 0.0)),
+        "seconds": statistics.fmean(one.seconds for one in runs),
+        "episodes": statistics.fmean(one.episodes for one in runs),
+        "episodes_done": [one.episodes for one in runs],
+        "episodes_to_10_percent": None if math.isinf(median) else median,
+        "seed_list": [one.spec.seed for one in runs],
+        "ended": [one.ended for one in runs],
+        "learns_from": learns_from(runs[0].spec.learner, game),
+        "params": dict(runs[0].params),
+    }
+
+
+def _cells(row: Mapping[str, Any], uniform: float) -> tuple[str, ...]:
+    gap, worst, welfare = drop_noise(
+        [row["gap"]["mean"], row["gap"]["max"], row["welfare"]], max(uniform, *map(abs, row["value"]))
+    )
+    of_uniform = f"{100 * gap / uniform:.3g} %" if uniform > 0 else "—"
+    of_best = "—" if row["welfare_share"] is None else f"{100 * row['welfare_share']:.3g} %"
+    time = row["episodes_to_10_percent"]
+    hitting = f"> {min(row['episodes_done']):,}" if time is None else f"{time:,.0f}"
+    numbers = (f"{gap:.4g}", f"{worst:.4g}", of_uniform, row["gap"]["kind"], row["candidate"])
+    size = (f"{row['episodes']:,.0f}", f"{row['seconds']:.2f}", hitting, row["learns_from"])
+    return (str(row["rank"]), row["learner"], *numbers, f"{welfare:.4g}", of_best, *size)
+
+
+def welfare_share(welfare: float, least: float, most: float) -> float | None:
+    """Return where a welfare lies between the least (0) and the largest (1). None where all are equal."""
+    return (welfare - least) / (most - least) if most - least > 1e-9 * max(abs(least), abs(most)) else None
 
 
 def gap_of(one: Outcome) -> float:
@@ -198,7 +185,7 @@ def _is_proven(one: Outcome) -> bool:
 
 
 def hitting_time(one: Outcome, target: float) -> int | None:
-    """Return the first measured episode at which the gap was at most the target; None if it never was."""
+    """Return the first measured episode at which the gap was at most the target. None if it never was."""
     reached = one.curve["episode"][one.curve["gap"] <= target]
     if len(reached):
         return int(reached[0])
@@ -224,8 +211,8 @@ def compare(
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> Comparison | PlayedComparison:
-    """Rank learners that have the same budget: by their gaps, or by returns in an environment.
+) -> Comparison:
+    """Rank learners that have the same budget: by gap, in an environment by return.
 
     Parameters
     ----------
@@ -251,18 +238,18 @@ def compare(
 
     Returns
     -------
-    Comparison, or PlayedComparison of an environment
+    Comparison
         Interrupted by Ctrl-C, with the runs that had begun.
 
     Examples
     --------
     >>> import tacit
     >>> comparison = tacit.compare(tacit.make("chicken"), ["npg", "pg-exact"], episodes=50, seeds=1)
-    >>> len(comparison.rows), comparison.rows[0]["gap"]["mean"] < comparison.uniform_gap
+    >>> len(comparison.rows), comparison.rows[0]["gap"]["mean"] < comparison.facts["uniform_gap"]
     (2, True)
     """
     if episodes is not None and seconds is not None:
-        raise TacitError("episodes and seconds are both given; give one of them")
+        raise TacitError("one of episodes and seconds must be given; got both")
     there = make_game(game) if isinstance(game, GameSpec) else game
     if isinstance(there, NamedEnvironment) or (is_environment(there) and read_table(there) is None):
         if seconds is not None or out is not None:
@@ -279,10 +266,7 @@ def compare(
         seconds *= min(workers, runs) / runs
     experiment = Experiment("comparison", episodes, [named], specs, seeds, seed, seconds=seconds, certify=True)
     results = run_experiment(experiment, out=out, on="threads", workers=workers, progress=progress)
-    comparison = Comparison(tables, results, uniform_gap(tables), welfare_range(tables))
-    if not comparison.groups:
-        raise TacitError("; ".join(f"{label}: {why}" for label, why in comparison.left_out.items()))
-    return comparison
+    return _rank_by_gap(tables, results)
 
 
 def _tables(game: Any) -> TabularGame:
@@ -323,55 +307,9 @@ SHARE, LEAST = 5, 20
 PLAYED_COLUMNS = ("", "learner", "return", "least", "responses gain", "training", "seconds")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PlayedComparison(Ranking):
-    """The results of several learners in one environment, ranked by mean return.
-
-    Attributes
-    ----------
-    game, budget : str
-        The environment, and what was played, in words.
-    rows : list of dict
-        What is known of each learner, the best first: the mean return over agents and seeds with an interval, the least
-        of any seed, and what trained responses gain, the largest of all agents, as the mean over seeds.
-    left_out : dict
-        Learners that do not fit the environment or failed, and why.
-    interrupted : bool
-    """
-
-    game: str
-    budget: str
-    rows: list[dict[str, Any]]
-    left_out: dict[str, str]
-    interrupted: bool = False
-
-    def document(self) -> dict[str, Any]:
-        """Return what `tacit compare --json` prints."""
-        names = ("budget", "rows", "left_out", "interrupted")
-        return {name: getattr(self, name) for name in names}
-
-    def table(self) -> Document:
-        """Return the ranking for people."""
-        cells = [self._cells(rank, row) for rank, row in enumerate(self.rows, start=1)]
-        lines: list[str | Table] = [Table("", PLAYED_COLUMNS, cells, head=2)]
-        lines += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
-        lines += ["interrupted: these are the learners that were done"] * self.interrupted
-        return Document(f"{self.game}: {self.budget}", lines, self.document)
-
-    def _cells(self, rank: int, row: dict[str, Any]) -> tuple[str, ...]:
-        value, least = with_interval(*row["return"]), f"{min(row['per_seed']):.4g}"
-        training = "/".join(row["training"]) or "—"
-        return str(rank), row["learner"], value, least, f"{row['gain']:.3g}", training, f"{row['seconds']:.2f}"
-
-
-@contextlib.contextmanager
-def _enter(game: Any) -> Iterator[Any]:
-    """Give an environment: one that is named is made, and closed in the end."""
-    if isinstance(game, NamedEnvironment):
-        with game.enter() as env:
-            yield env
-    else:
-        yield game
+def _enter(game: Any) -> contextlib.AbstractContextManager[Any]:
+    """Return an environment for a block. One that is named is made, and closed in the end."""
+    return game.enter() if isinstance(game, NamedEnvironment) else contextlib.nullcontext(game)
 
 
 def compare_by_play(
@@ -382,8 +320,8 @@ def compare_by_play(
     seeds: int,
     seed: int,
     progress: Callable[[Progress], None] | None,
-) -> PlayedComparison:
-    """Let learners learn in an environment, and rank them by their returns in fresh episodes; see `tacit.compare`."""
+) -> Comparison:
+    """Let learners learn in an environment, and rank them by their returns in fresh episodes. See `tacit.compare`."""
     episodes = check.integer("episodes", EPISODES if episodes is None else episodes)
     seeds = check.integer("seeds", seeds)
     with _enter(game) as env:
@@ -414,7 +352,14 @@ def compare_by_play(
     if not rows:
         raise TacitError("; ".join(f"{label}: {why}" for label, why in left_out.items()) or "interrupted")
     rows.sort(key=lambda row: -row["return"][0])
-    return PlayedComparison(name, budget, rows, left_out, interrupted)
+    shown = Table("", PLAYED_COLUMNS, [_played_cells(rank, row) for rank, row in enumerate(rows, start=1)], head=2)
+    return Comparison(f"{name}: {budget}", rows, shown, {"budget": budget}, left_out, interrupted)
+
+
+def _played_cells(rank: int, row: dict[str, Any]) -> tuple[str, ...]:
+    value, least = with_interval(*row["return"]), f"{min(row['per_seed']):.4g}"
+    training = "/".join(row["training"]) or "—"
+    return str(rank), row["learner"], value, least, f"{row['gain']:.3g}", training, f"{row['seconds']:.2f}"
 
 
 def _measure(env: Any, spec: LearnerSpec, label: str, seeds: range, episodes: int, plays: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is left of runs that are over: numbers and a curve of each, just learned or read from disk; and all of them.
+"""Outcomes of runs, just learned or read from disk, and the results of an experiment.
 
 The results of an experiment are outcomes by game and learner, with names that distinguish them, and statistics over
 seeds: mean, standard deviation, and a bootstrap interval from a fixed seed.
@@ -30,7 +30,7 @@ from tacit.engine.run import Advice, Candidate, Gaps
 from tacit.environments.pettingzoo import PREFIX
 from tacit.evaluation import evaluate
 from tacit.evaluation.gaps import is_quick
-from tacit.evaluation.solve import is_quickly_solved, solve, useful_optimum
+from tacit.evaluation.solve import useful_optimum, welfare_range
 from tacit.experiments.spec import GameSpec, RunSpec, same_game
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import count_steps
@@ -40,7 +40,7 @@ RESAMPLES = 10_000
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean, standard deviation (of the sample, n − 1) and 95 % bootstrap interval of the mean.
+    """Mean, sample standard deviation (n − 1) and 95 % bootstrap interval of the mean.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ Kind = Literal["nash", "cce", "ce"]
 Source = Literal["exact", "certificate", "model-free", "estimate"]
 SOURCES = get_args(Source)
 #: What ends runs.
-Ended = Literal["episodes", "gap", "seconds", "tolerance", "still", "memory", "interrupted"]
+Ended = Literal["episodes", "periods", "gap", "seconds", "tolerance", "still", "memory", "interrupted"]
 #: Numbers of a file, whose bounds msgspec checks.
 Count = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
 Size = Annotated[float, msgspec.Meta(ge=0, le=1e300)]
@@ -169,7 +169,7 @@ class Outcome:
     interrupted : bool
         Whether Ctrl-C ended it.
     episodes : int
-        Episodes done; fewer than `spec.episodes` where it ended early.
+        Episodes done; fewer than `spec.options.episodes` where it ended early.
     ended : str
         What ended it, as `Run.ended` says.
     reward : list [N]
@@ -274,7 +274,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
 
 @cache
 def _machine() -> str:
-    """Name this machine and its processor, on which the last bits of a result may depend."""
+    """Name this machine and its processor. The last bits of a result may depend on it."""
     kind = platform.processor() or platform.machine()
     with contextlib.suppress(OSError, StopIteration):  # Linux only
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -324,7 +324,7 @@ class Group:
         return {
             "game": first.spec.game.name,
             "learner": first.spec.learner.name,
-            "episodes": max(one.episodes for one in runs) if first.spec.open else first.spec.episodes,
+            "episodes": max(one.episodes for one in runs) if first.spec.options.open else first.spec.options.episodes,
             "horizon": first.horizon,
             "agents": first.agents,
             "seeds": len(runs),
@@ -338,19 +338,19 @@ class Group:
             "gap": self._gap(),
             "candidates": self._candidates(),
             "chosen": [one.chosen for one in runs],
-            "steps_per_second": speed * (first.horizon if first.spec.periods is None else 1),
+            "steps_per_second": speed * (first.horizon if first.spec.options.periods is None else 1),
             "wall_seconds": wall,
             "params": first.params,
             "interrupted": interrupted,
             "episodes_done": [one.episodes for one in runs],
             "ended": [one.ended for one in runs],
-            "limits": {"gap": first.spec.gap, "seconds": first.spec.seconds}
-            | ({} if first.spec.still is None else {"still": first.spec.still}),
+            "limits": {"gap": first.spec.options.gap, "seconds": first.spec.options.seconds}
+            | ({} if first.spec.options.still is None else {"still": first.spec.options.still}),
         }
 
     @cached_property
     def exact(self) -> ExactGame | None:
-        """The game, where policies can be evaluated exactly in it and making it runs no code that a file names."""
+        """The game with tables. None where making it would run code that a file names."""
         spec = self.outcomes[0].spec
         if spec.game.name.startswith(PREFIX) or games.is_code(spec.game.name):
             return None
@@ -362,9 +362,8 @@ class Group:
     @cached_property
     def optimum(self) -> float | None:
         """The largest total reward of all agents, where it is quickly known."""
-        if self.exact is None or not is_quickly_solved(self.exact):
-            return None
-        return float(solve(self.exact, "optimum").values.sum())
+        totals = None if self.exact is None else welfare_range(self.exact)
+        return None if totals is None else totals[1]
 
     def __str__(self) -> str:
         runs, first, summary = self.outcomes, self.outcomes[0], self.summary()
@@ -372,7 +371,7 @@ class Group:
         seeds = f"seeds {', '.join(map(str, ranges(summary['seed_list'])))}" if many else f"seed {first.spec.seed}"
         done = [min(summary["episodes_done"]), max(summary["episodes_done"])]
         episodes = " to ".join(f"{number:,}" for number in dict.fromkeys(done))
-        unit = "episodes" if first.spec.periods is None else "periods"
+        unit = "episodes" if first.spec.options.periods is None else "periods"
         title = [self.game, self.learner, f"{episodes} {unit}", seeds]
         title += ["interrupted"] if any(one.interrupted for one in runs) else []
         return conclusion.lay_out(title, self._facts(summary), self.advice())
@@ -404,7 +403,7 @@ class Group:
         if len(sources) > 1:
             facts["selected"] = conclusion.selected_fact(sources)
         ends = Counter(one.ended for one in runs)
-        if set(ends) != {"episodes"}:
+        if not set(ends) <= {"episodes", "periods"}:
             times = {ended: "" if len(ends) == 1 else f" ({number} of {len(runs)})" for ended, number in ends.items()}
             facts["stopped"] = "; ".join(f"{conclusion.ENDED[ended]}{times[ended]}" for ended in ends)
         facts["time"] = conclusion.time_fact(
@@ -413,7 +412,7 @@ class Group:
         return facts
 
     def candidates(self) -> Table:
-        """Return the candidates of the runs as a table, their gaps and values the means over seeds."""
+        """Return the candidates as a table, with means over seeds."""
         rows = [(name, one["source"], one["mean"], one["value"]) for name, one in self._candidates().items()]
         return conclusion.candidate_table(rows, self.scale)
 
@@ -424,7 +423,7 @@ class Group:
         return float(max(abs(size) for size in [*sizes, *(one.gap.most or 0.0 for one in self.outcomes if one.gap)]))
 
     def advice(self) -> list[str]:
-        """Return what is wrong, each kind once, in the words of the first seed, and in how many seeds."""
+        """Return advice, each kind once, with the number of seeds it is for."""
         texts_by_kind: dict[str, list[str]] = {}
         for one in self.outcomes:
             for kind, text in one.advice:
@@ -432,7 +431,7 @@ class Group:
         return [f"{texts[0]}{_others(len(texts), len(self.outcomes))}" for texts in texts_by_kind.values()]
 
     def gap_kind(self) -> tuple[str, str]:
-        """Return the kind of the runs' gaps and where they come from, the weakest where seeds differ; "" for none."""
+        """Return the kind and the source of the gaps. Where seeds differ, the weakest source counts; "" for none."""
         gaps = [one.gap for one in self.outcomes if one.gap is not None]
         weakest = max(gaps, key=lambda gap: SOURCES.index(gap.source), default=None)
         return ("", "") if weakest is None else (weakest.kind, weakest.source)
@@ -444,13 +443,11 @@ class Group:
         shares = [
             max(one.gap.upper) / one.uniform_gap for one in self.outcomes if one.gap is not None and one.uniform_gap
         ]
-        ranges = [max(gap.upper) / gap.most for gap in gaps if gap.most]
         return {
             **_sizes(gaps),
             "per_agent": np.array([gap.upper for gap in gaps]).mean(axis=0).tolist(),
             "informative": all(gap.informative for gap in gaps),
             "of_uniform": float(np.mean(shares)) if shares else None,
-            "of_range": float(np.mean(ranges)) if ranges else None,
         }
 
     def _candidates(self) -> dict[str, Any]:
@@ -491,7 +488,7 @@ def _sizes(gaps: Sequence[GapOutcome]) -> dict[str, Any]:
 
 
 def _speed(runs: Sequence[Outcome]) -> tuple[float, float]:
-    """Return the seconds in which runs took place, and the episodes a second of learning of all of them together.
+    """Return the seconds in which runs took place, and their episodes a second of learning.
 
     Of these seconds, as large a part was learning as of all runs, each from its beginning to its end; the rest was
     compiling and measuring.
@@ -507,7 +504,7 @@ def _speed(runs: Sequence[Outcome]) -> tuple[float, float]:
 
 
 def _duration(spans: Sequence[tuple[float, float]]) -> float:
-    """Return for how long at least one of some runs went on: in between, runs of other groups may have taken place.
+    """Return for how long at least one of some runs went on.
 
     >>> _duration([(0, 2), (1, 3), (7, 8)])
     4.0
@@ -527,7 +524,7 @@ def _others(with_it: int, seeds: int) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """All runs of an experiment that ended, in the order of its games, learners and seeds, and those that failed.
+    """The runs of an experiment by game, learner and seed, and those that failed.
 
     Attributes
     ----------
@@ -555,7 +552,7 @@ class Results:
 
     @classmethod
     def load(cls, *places: str | os.PathLike[str]) -> Results:
-        """Read stored runs from directories: a run's own, or those of many (the `out` of an experiment).
+        """Read stored runs. A directory is that of one run, or of many (`out` of an experiment).
 
         They come in the order of the experiment that made them.
         """
@@ -570,7 +567,7 @@ class Results:
         return cls(outcomes, [], False)
 
     def frame(self) -> Any:
-        """Return all curves as one tidy pandas DataFrame: a row for each run, measurement and agent.
+        """Return all curves as one pandas DataFrame. A row is a measurement of an agent in a run.
 
         Columns are game, learner, label, parameters and game_parameters (JSON), seed, episode, agent, reward, value,
         gap, kind and source. pandas is not installed with tacit: pip install 'tacit-marl[pandas]'.
@@ -611,7 +608,7 @@ class Results:
         return latex(self.table(by=by))
 
     def rate(self) -> Document:
-        """Fit how fast gaps fall: the slope of log gap over log episode, with a 95 % interval over seeds.
+        """Fit the slope of log gap over log episode, with a 95 % interval.
 
         Rows with a gap of zero are left out. A slope of −1/2 is the rate of the theorems.
 
@@ -634,7 +631,7 @@ class Results:
         return f"{text}, interrupted" if self.interrupted else text
 
     def _stored(self) -> Document:
-        """Return stored numbers as a table: of each group the smallest and the largest of its seeds."""
+        """Return stored numbers as a table. Of each group, the smallest and the largest over seeds."""
         rows: list[list[Cell]] = []
         for group in self.groups:
             runs = group.outcomes
@@ -648,7 +645,7 @@ class Results:
         return Document(self._title, [Table("", columns, rows, head=2), note], {})
 
     def plot(self, *, ax: Any = None, size: tuple[float, float] | None = None, **options: Any) -> Any:
-        """Draw reward and gap over episodes: a row for each game, a line for each learner, a band over its seeds.
+        """Draw reward and gap over episodes. A row is a game, a line a learner, with a band over seeds.
 
         Parameters
         ----------
@@ -656,7 +653,7 @@ class Results:
             A row for each game, in it one for rewards and one for each kind of gap, in the order in which the learners
             have them; new ones of pyplot if not given. Nash gaps, which are of product policies, are drawn with cce
             gaps. Exact gaps and bounds share an axis; bounds are dashed, estimates dotted.
-        size, figsize : (float, float), optional
+        size : (float, float), optional
             Width and height in inches.
         style : {"screen", "paper"}
             For a paper: as wide as a column, small fonts, which PDF files embed.
@@ -692,18 +689,19 @@ def _place(one: Outcome) -> tuple[float, int]:
 
 
 def group_outcomes(outcomes: Sequence[Outcome]) -> list[Group]:
-    """Sort outcomes by game and learner; those that differ in a parameter are named by it."""
+    """Sort outcomes by game and learner. Those that differ in a parameter are named by it."""
     games: dict[str, tuple[GameSpec, Mapping[str, Any]]] = {}
     learners: dict[str, tuple[str, Mapping[str, Any]]] = {}
     runs: dict[tuple[str, str], list[Outcome]] = {}
     for one in outcomes:
         spec = one.spec
         game = (spec.game, spec.game.params)
-        limits = {key: getattr(spec, key) for key in ("episodes", "points", "gap", "seconds")}
+        limits = {key: getattr(spec.options, key) for key in ("episodes", "points", "gap", "seconds")}
         learner = (spec.label, {**spec.learner.params, **limits})
-        key = (f"{spec.game.name} {spec.game.params} {spec.tables}", f"{learner} {spec.learner.name} {spec.certify}")
-        games[key[0]], learners[key[1]] = game, learner
-        runs.setdefault(key, []).append(one)
+        game_key = f"{spec.game.name} {spec.game.params} {spec.tables}"
+        learner_key = f"{learner} {spec.learner.name} {spec.options.certify}"
+        games[game_key], learners[learner_key] = game, learner
+        runs.setdefault((game_key, learner_key), []).append(one)
     called = game_names([game for game, _ in games.values()])
     labelled = [(name, params) for name, (_, params) in zip(called, games.values(), strict=True)]
     shown = dict(zip(games, _number_equal(distinguish(labelled)), strict=True))
@@ -712,7 +710,7 @@ def group_outcomes(outcomes: Sequence[Outcome]) -> list[Group]:
 
 
 def game_names(games: Sequence[GameSpec]) -> list[str]:
-    """Return what people call games: the labels of games, and the name or file of one whose label another has too."""
+    """Return the labels of games. One whose label another has too is called by its name."""
     names_by_label: dict[str, set[str]] = {}
     for game in games:
         names_by_label.setdefault(game.label or game.name, set()).add(game.name)

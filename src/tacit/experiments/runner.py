@@ -1,4 +1,4 @@
-"""The runner: every run of an experiment is a job, stored and resumed where there is a directory for it.
+"""The runner: each run of an experiment is a job, stored and resumed.
 
 As many jobs run at once as a backend has capacity for. A job that raises does not end the others, nor does a worker
 that dies: what it had is tried again. What takes longer than the timeout is ended. Ctrl-C lets jobs that run end early,
@@ -33,7 +33,7 @@ from tacit.experiments import store
 from tacit.experiments.backends import Backend, Began, Ended, Key, Lost, Message, Stopped, choose_backend
 from tacit.experiments.results import FailedRun, Outcome, Results
 from tacit.experiments.spec import Experiment, RunSpec, plan
-from tacit.experiments.worker import Order, WorkerSetup, forget_games, pack_game, require_imported, work
+from tacit.experiments.worker import Order, WorkerSetup, forget_games, require_imported, work
 
 #: Workers may die this often while they run a job before the job counts as failed.
 DEATHS = 2
@@ -64,7 +64,6 @@ class Failure:
 @dataclass
 class _Job:
     k: int
-    item: Any
     tries: int = 0
     deaths: int = 0  # of workers that had it
     where: str = ""  # the worker that has begun, in this try
@@ -110,8 +109,8 @@ class Dispatcher:
         self._grace = self._leaving = math.inf
 
     def dispatch(self, open_backend: Callable[[], Backend]) -> None:
-        """Run jobs without result; the first Ctrl-C stops them, a second one cuts them short and soon leaves them."""
-        self._waiting.extend(_Job(k, self.items[k]) for k, result in enumerate(self.results) if result is None)
+        """Run all jobs. The first Ctrl-C stops them, a second one soon leaves them."""
+        self._waiting.extend(_Job(k) for k, result in enumerate(self.results) if result is None)
         if not self._waiting:
             return
         self._backend = open_backend()
@@ -156,12 +155,8 @@ class Dispatcher:
     def lost(self, k: int, where: str) -> None:
         """Take note that the worker has died, and that another will begin."""
 
-    def more(self, k: int, result: Any) -> Any | None:
-        """Return what a job lacked, as the item of another try; None takes the result as it is."""
-        return None
-
     def settle(self, k: int, result: Any) -> Any:
-        """Store a result, and return what is left to know of it; called in a thread of its own."""
+        """Store a result, in a thread of its own, and return what remains."""
         return result
 
     def end(self, k: int, result: Any) -> None:
@@ -174,7 +169,7 @@ class Dispatcher:
             try:
                 if one.tries == 0 and not self.begin(one.k):
                     continue
-                parcel = self._backend.pack(self._job, one.item)
+                parcel = self._backend.pack(self._job, self.items[one.k])
             except Exception as error:  # as where a directory cannot be written, or an item does not pickle
                 self._end(one.k, _failure(error))
                 continue
@@ -194,7 +189,8 @@ class Dispatcher:
                 one.where, one.deadline = where, time.monotonic() + self._timeout
                 self.began(k)
             case Ended(result, None):
-                self._store(one, result)
+                del self._running[k]
+                self._storing[self._writers.submit(self.settle, k, result)] = k
             case Ended(error=Stopped()):
                 self._end(k, None)
             case Ended(error=Lost()) if one.deaths < DEATHS:
@@ -209,20 +205,6 @@ class Dispatcher:
                 one.playing |= isinstance(event, Advanced | Measured)
                 self.event(k, event)
 
-    def _store(self, one: _Job, result: Any) -> None:
-        """Have a result stored, unless the job lacked something."""
-        try:
-            more = self.more(one.k, result)
-        except Exception as error:  # as where a file is gone
-            self._end(one.k, _failure(error))
-            return
-        if more is not None:
-            one.item = more
-            self._try_again(one)
-            return
-        del self._running[one.k]
-        self._storing[self._writers.submit(self.settle, one.k, result)] = one.k
-
     def _try_again(self, one: _Job) -> None:
         """Put a job back in front; after Ctrl-C, give it up."""
         if self.interrupted:
@@ -232,7 +214,7 @@ class Dispatcher:
             self._waiting.appendleft(one)
 
     def _expire(self) -> None:
-        """End jobs that ran for too long; after Ctrl-C, those that have not begun to play."""
+        """End jobs that ran for too long; after Ctrl-C, those not yet playing."""
         now = time.monotonic()
         for k, one in list(self._running.items()):
             late = now > one.deadline
@@ -327,7 +309,6 @@ class ExperimentRunner(Dispatcher):
         self._episodes, self._noted = [0] * len(specs), set[str]()
         self._playing, self._done, self._failed = set[int](), set[int](), set[int]()
         self._directories: dict[int, store.RunDirectory] = {}
-        self._tables: dict[str, bytes] = {}
 
     def run(self, open_backend: Callable[[], Backend]) -> Results:
         """Run all that is not stored, and wait for what other processes run."""
@@ -357,7 +338,7 @@ class ExperimentRunner(Dispatcher):
         return bool(self._todo())
 
     def _wait_for_others(self) -> bool:
-        """Wait until another process has finished a run or let go of it; return False if Ctrl-C comes first."""
+        """Wait until another process has finished a run or let go of it. Return False if Ctrl-C comes first."""
         directories = [path for k in self._todo() if (path := self.items[k].directory) is not None]
         if directories:
             what = "a run" if len(directories) == 1 else f"{len(directories)} runs"
@@ -434,16 +415,6 @@ class ExperimentRunner(Dispatcher):
             done, failed, playing = len(self._done), len(self._failed), len(self._playing)
             self._progress(Progress(done, len(self.items), sum(self._episodes), self._total, failed, playing))
 
-    def more(self, k: int, result: store.Delivery | None) -> Order | None:
-        """Send the tables of the game where they are wanted."""
-        if result is not None:
-            return None
-        spec = self.items[k].spec
-        if spec.tables not in self._tables:
-            self._tables = {spec.tables: pack_game(spec)}  # one at a time: they may be large
-        order: Order = replace(self.items[k], tables=self._tables[spec.tables])
-        return order
-
     def settle(self, k: int, result: store.Delivery) -> Outcome:
         """Store the run."""
         directory = self._directories.get(k)
@@ -482,10 +453,10 @@ def run_experiment(
         Where results go. Runs that are finished there are read instead of run, those that were killed or interrupted
         are resumed, and those that failed are tried again. Several processes with the same `out` share the runs.
     on : str or Executor, optional
-        Where runs take place: "threads" or "processes", with a number of workers after a colon or without;
-        "ray:ADDRESS" or "dask:ADDRESS", a cluster that is there ("ray:auto" for the one that Ray finds); or any
-        `concurrent.futures.Executor`. By default on threads, and in processes where a game is an environment, which
-        threads cannot play side by side. Results are the same everywhere.
+        Where runs take place: "threads", "processes", "ray:ADDRESS", "dask:ADDRESS" (a cluster that is there;
+        "ray:auto" for the one that Ray finds), or any `concurrent.futures.Executor`. By default on threads, and in
+        processes where a game is an environment, which threads cannot play side by side. Results are the same
+        everywhere.
     workers : int, optional
         Runs at once; the number of cores, or what the cluster has, if not given.
     every : float
@@ -522,7 +493,7 @@ def run_experiment(
         on = "processes" if any(not spec.has_tables for spec in runs) else "threads"
     open_backend = choose_backend(on, workers)
     if timeout is not None and not (isinstance(on, str) and on.startswith(("threads", "processes"))):
-        raise TacitError(f"timeout is for threads and processes; leave it out on {brief(on)}")
+        raise TacitError(f"timeout must be left out where on is not threads or processes; got {brief(on)}")
     root = None if out is None else files.path(out).absolute()
     if root is not None:
         store.make_directory(root)

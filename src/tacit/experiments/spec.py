@@ -1,4 +1,4 @@
-"""What an experiment is: games × learners × seeds, as a frozen dataclass and as a TOML file; and its runs.
+"""An experiment, games × learners × seeds, as a dataclass and as a TOML file.
 
 name = "good-state"
 episodes = 50_000
@@ -45,10 +45,12 @@ from tacit.core import call_hook, check, files, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.registry import Registry
 from tacit.environments.adapters import environment
-from tacit.environments.pettingzoo import NO_TABLES, NamedEnvironment, game_by_name
+from tacit.environments.pettingzoo import NO_TABLES, NamedEnvironment
 from tacit.games.exact import ExactGame, check_exact
+from tacit.games.protocol import is_game
 from tacit.learners import DEFAULT, REGISTRY, default_for, resolve, with_preset
-from tacit.options import FIELDS, HasOptions, Options
+from tacit.learning import game_by_name
+from tacit.options import FIELDS, Options
 
 if TYPE_CHECKING:
     from tacit.experiments.results import Results
@@ -125,7 +127,7 @@ def dumps(spec: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a dataclass as plain tables; what is None, empty or has `metadata={"file": False}` is left out."""
+    """Return a dataclass as plain tables. What is None, empty or has `metadata={"file": False}` is left out."""
     if is_dataclass(value):
         values = {one.name: getattr(value, one.name) for one in fields(value) if one.metadata.get("file", True)}
         return {name: _plain(part) for name, part in values.items() if part is not None and part not in ({}, ())}
@@ -204,7 +206,7 @@ class LearnerSpec(NamedSpec):
 
 
 @dataclass(frozen=True, init=False)
-class Experiment(HasOptions):
+class Experiment:
     """An experiment: every game with every learner and every seed.
 
     Parameters
@@ -223,7 +225,7 @@ class Experiment(HasOptions):
     options : Options, optional
         All of the following together; those that are given beside it override it.
     points, certify, keep, gap, seconds, visits_per_stage, prefer
-        As for `tacit.learn`. With `seconds` results depend on the machine. Each is an attribute too.
+        As for `tacit.learn`. With `seconds` results depend on the machine.
 
     Examples
     --------
@@ -272,14 +274,9 @@ class Experiment(HasOptions):
         for one, value in zip(fields(self), (name, options, *specs, seeds, tuple(scripts)), strict=True):
             object.__setattr__(self, one.name, value)
 
-    @property
-    def first_seed(self) -> int:
-        """The first seed."""
-        return self.options.seed
-
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Experiment:
-        """Read an experiment from a TOML file; game files and scripts in it are looked for beside it."""
+        """Read an experiment from a TOML file. Game files and scripts in it are looked for beside it."""
         file = files.path(path)
         table = read_toml(file)
         try:
@@ -331,7 +328,7 @@ def _file_name(option: str) -> str:
 
 
 def _specs(what: str, entries: object, kind: type[Spec]) -> tuple[Spec, ...]:
-    """Return specs: as they are, tables of a file, or names alone, which stand for those without parameters."""
+    """Return specs from specs, tables of a file, or names alone."""
     specs: list[Spec] = []
     for k, entry in enumerate(entries if isinstance(entries, list | tuple) else [entries]):
         where = f"{what}[{k}]"
@@ -345,7 +342,8 @@ def _specs(what: str, entries: object, kind: type[Spec]) -> tuple[Spec, ...]:
             except TacitError as error:
                 raise TacitError(f"{where}.{error}") from None
         if not isinstance(table, kind):
-            raise TacitError(f"{where} must be a name, or a {kind.__name__}(name, params); got {brief(entry)}")
+            save = '; save a game with game.save("mine.npz"), and name "mine.npz"' if is_game(entry) else ""
+            raise TacitError(f"{where} must be a name, or a {kind.__name__}(name, params){save}; got {brief(entry)}")
         specs.append(table)
     if not specs:
         raise TacitError(f"{what} must have at least one entry; got none")
@@ -357,16 +355,16 @@ _PER_RUN, _COLUMNS = 6_000, 8
 
 
 @dataclass(frozen=True)
-class RunSpec(HasOptions):
-    """One run with all its parameters; two runs with the same hash have the same result. It pickles.
+class RunSpec:
+    """One run with all its parameters. Two runs with the same hash have the same result. It pickles.
 
     Attributes
     ----------
     game : GameSpec
     learner : LearnerSpec
     options : Options
-        As for `tacit.learn`; each of them is an attribute too. With `seconds` two runs of the same hash may differ: how
-        far they come depends on the machine.
+        As for `tacit.learn`. With `seconds` two runs of the same hash may differ: how far they come depends on the
+        machine.
     tables : str
         Digest of the game's tables: a game file that was changed is another game. For an environment, "environment" and
         a digest of the file that defines it.
@@ -409,9 +407,9 @@ class RunSpec(HasOptions):
         return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
 
     @property
-    def open(self) -> bool:
-        """Whether only a gap or the clock ends it."""
-        return self.options.open
+    def seed(self) -> int:
+        """The seed of the run."""
+        return self.options.seed
 
     @property
     def has_tables(self) -> bool:
@@ -437,7 +435,7 @@ class RunSpec(HasOptions):
 
 
 def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
-    """Return the runs of an experiment, checked and with their defaults filled in: by game, learner and seed."""
+    """Return the checked runs of an experiment by game, learner and seed, with all defaults."""
     runs: list[RunSpec] = []
     options = replace(experiment.options, keep=experiment.options.keep and keep)
     chosen_games = sweep(experiment.games, games.REGISTRY)
@@ -512,16 +510,12 @@ def default_learner(spec: GameSpec, params: Mapping[str, Any]) -> str:
         return default_for(None, len(environment(env).names), params)
 
 
-def check_same(spec: RunSpec, game: Any) -> ExactGame | NamedEnvironment:
-    """Return a game that is the game of a run."""
+def same_game(spec: RunSpec, game: Any = None) -> ExactGame | NamedEnvironment:
+    """Make the game of a run again, unless given, and check its digest."""
+    game = make_game(spec.game) if game is None else game
     if getattr(game, "digest", None) != spec.tables:
         raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
     return game  # type: ignore[no-any-return]
-
-
-def same_game(spec: RunSpec) -> ExactGame | NamedEnvironment:
-    """Make the game of a run again, and see that it is the same."""
-    return check_same(spec, make_game(spec.game))
 
 
 def _own_name(spec: GameSpec, game: object) -> str | None:
@@ -569,10 +563,10 @@ def sweep(specs: Sequence[Spec], registry: Registry[Any]) -> list[Spec]:
         total = 1
         for key, values in lists.items():
             if not values:
-                raise TacitError(f"{spec.name} has no value for {key}: its list is empty")
+                raise TacitError(f"{key} of {spec.name} must have at least one value; got an empty list")
             total *= len(values)
         if total > _MOST:
-            raise TacitError(f"the lists of {spec.name} make {total:,} combinations; at most {_MOST:,} are run")
+            raise TacitError(f"the lists of {spec.name} must make at most {_MOST:,} combinations; got {total:,}")
         for values in itertools.product(*lists.values()):
             chosen = dict(zip(lists, values, strict=True))
             combinations.append(replace(spec, params={**spec.params, **chosen}))

@@ -51,7 +51,7 @@ from tacit.environments.observations import OVER
 from tacit.environments.pettingzoo import NO_TABLES
 from tacit.experiments.results import Ended, Outcome, outcome
 from tacit.experiments.spec import GameSpec, LearnerSpec, RunSpec, check_keys, convert, dumps, read_toml
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import as_tables
 from tacit.options import Options
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
@@ -95,19 +95,24 @@ def begin(directory: Path, spec: RunSpec, *, sync: bool = True) -> None:
 
 
 def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
-    """Return the files of a run besides its numbers: what a worker sends back to the process that stores it."""
-    if not spec.keep:
+    """Return the files of a run besides its numbers, which a worker sends back."""
+    if not spec.options.keep:
         return {}
-    contents = {}
-    if hasattr(run.policy, "save"):  # not of objects
-        with tempfile.TemporaryDirectory(prefix="tacit-") as directory, files.skip_sync():
-            run.policy.save(Path(directory) / POLICY)
-            contents[POLICY] = (Path(directory) / POLICY).read_bytes()
+    contents = _saved(run.policy, POLICY)
     if isinstance(run.game, EnvironmentGame):
         contents[STATES] = json.dumps(
             [[repr(key) for key in observations.met] for observations in run.game.observations]
         ).encode()
     return contents
+
+
+def _saved(thing: Any, name: str) -> dict[str, bytes]:
+    """Return the file that a policy or game saves, by its name. Other objects save none."""
+    if not hasattr(thing, "save"):
+        return {}
+    with tempfile.TemporaryDirectory(prefix="tacit-") as folder, files.skip_sync():
+        thing.save(Path(folder) / name)
+        return {name: (Path(folder) / name).read_bytes()}
 
 
 def finish(directory: Path, outcome: Outcome, others: Mapping[str, bytes]) -> None:
@@ -134,12 +139,7 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
     with RunDirectory(directory, spec) as stored:
         if not stored.hold() or any(part.name != LOCK for part in directory.iterdir()):
             raise TacitError(f"{path} must be a new or empty directory; got one that holds something")
-        with tempfile.TemporaryDirectory(prefix="tacit-") as folder, files.skip_sync():
-            if hasattr(run.last, "save"):  # not of objects
-                run.last.save(Path(folder) / LAST)
-            if isinstance(game, TabularGame):
-                game.save(Path(folder) / GAME)
-            contents = {file.name: file.read_bytes() for file in Path(folder).iterdir()}
+        contents = _saved(run.last, LAST) | _saved(as_tables(game), GAME)
         if isinstance(game, EnvironmentGame):
             sizes = {name: getattr(game, name) for name in ("name", "actions", "horizon", "reward_range")}
             contents[SIZES] = json.dumps(sizes).encode()
@@ -281,7 +281,7 @@ def _document(path: Path) -> Any:
 
 
 def _summary(directory: Path) -> dict[str, Any]:
-    """Read a summary; its files must be some that a run has, so that no name leads elsewhere."""
+    """Read a summary. Its files must be some that a run has, so that no name leads elsewhere."""
     summary: dict[str, Any] = _document(directory / SUMMARY)
     names = (CURVE, POLICY, STATES, LAST, GAME, SIZES)
     with _report_altered(directory / SUMMARY):
@@ -374,7 +374,7 @@ class RunDirectory:
         return self._lock.enter_context(lock_directory(self._path))
 
     def begin(self) -> Outcome | None:
-        """Return the outcome of a run that is finished; otherwise write what is going to be run."""
+        """Return the outcome of a run that is finished. Otherwise write what is going to be run."""
         stored = read_stored(self._path, self._spec)
         if stored is None:
             begin(self._path, self._spec, sync=False)
@@ -458,7 +458,7 @@ def make_directory(path: Path) -> None:
 
 @contextmanager
 def lock_directory(path: Path) -> Iterator[bool]:
-    """Hold a directory for this process alone, if no other holds it: whether it is held is what the block is given.
+    """Lock a directory, unless another process has. The block is given whether it is locked.
 
     The system ends the lock with the process, however it dies. What a killed process left unfinished is removed.
     """

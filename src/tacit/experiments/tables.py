@@ -1,4 +1,4 @@
-"""Results as tables: tidy, a row for each run, measurement and agent; and learners ranked, a row for each."""
+"""Results as tables: of all measurements, and of learners, ranked."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import io
 import itertools
 import json
 import math
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.core import check, files, registry
 from tacit.core.display import Cell, Document, Table, count, drop_noise, interval
@@ -26,55 +24,42 @@ COLUMNS = (
     "kind", "source",
 )  # fmt: skip
 
-Column = npt.NDArray[Any]
+_MEASURES = ("reward", "value", "gap")
 
 
-def tidy(outcomes: Sequence[Outcome]) -> dict[str, Column]:
-    """Return the columns of the table, as arrays of the same length.
+def tidy(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """Return the rows of the table, run by run and agent by agent.
 
     `reward` is the agent's mean return in the window that ends with the episode, `value` and `gap` are of the policy at
     that time, and `kind` and `source` say which gap it is and how sure.
     """
-    groups = {id(one): group for group in group_outcomes(outcomes) for one in group.outcomes}
-    pieces = [piece for one in outcomes for piece in _pieces(one, groups[id(one)].game, groups[id(one)].learner)]
-    if not pieces:
+    if not outcomes:
         raise TacitError("there are no runs to make a table of")
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in COLUMNS}
+    groups = {id(one): group for group in group_outcomes(outcomes) for one in group.outcomes}
+    return [row for one in outcomes for row in _rows(one, groups[id(one)])]
 
 
-def _pieces(one: Outcome, game: str, label: str) -> list[dict[str, Column]]:
-    """Return a run's rows, agent after agent; of very many, agent 0's rewards and values, then the largest gaps."""
+def _rows(one: Outcome, group: Group) -> Iterator[dict[str, Any]]:
+    """Yield a run's rows. Of very many agents, agent 0's rewards and values, then the largest gaps."""
     spec, curve = one.spec, one.curve
-    constant = {
-        "game": game,
+    run = {
+        "game": group.game,
         "learner": spec.learner.name,
-        "label": label,  # what tables call it: runs of a sweep differ in it
+        "label": group.learner,  # what tables call it: runs of a sweep differ in it
         "parameters": json.dumps(dict(spec.learner.params), sort_keys=True, default=str),
         "game_parameters": json.dumps(dict(spec.game.params), sort_keys=True, default=str),
-        "kind": "" if one.gap is None else one.gap.kind,
-        "source": "" if one.gap is None else one.gap.source,
+        "seed": spec.seed,
     }
-    same = {name: np.full(len(curve), word, dtype=object) for name, word in constant.items()}
-    same |= {"seed": np.full(len(curve), spec.seed, dtype=np.int64), "episode": curve["episode"].astype(np.int64)}
-    each = {i: {word: f"{word}_{i}" for word in _MEASURES} for i in range(one.agents)}
-    if "reward_0" not in (curve.dtype.names or ()):
-        each = {0: {"reward": "reward", "value": "value"}, -1: {"gap": "gap"}}
-    return [
-        {
-            **same,
-            "agent": np.full(len(curve), agent, dtype=np.int64),
-            **{word: _column(curve, columns.get(word, "")) for word in _MEASURES},
-        }
-        for agent, columns in each.items()
-    ]
-
-
-_MEASURES = ("reward", "value", "gap")
-
-
-def _column(curve: Column, name: str) -> Column:
-    measured = name in (curve.dtype.names or ())
-    return curve[name].astype(float) if measured else np.full(len(curve), np.nan)
+    gap = {"kind": "" if one.gap is None else one.gap.kind, "source": "" if one.gap is None else one.gap.source}
+    names = curve.dtype.names or ()
+    agents = {i: {word: f"{word}_{i}" for word in _MEASURES} for i in range(one.agents)}
+    if "reward_0" not in names:
+        agents = {0: {"reward": "reward", "value": "value"}, -1: {"gap": "gap"}}
+    for agent, columns in agents.items():
+        stored = {word: name for word, name in columns.items() if name in names}
+        for row in curve:
+            measured = {word: float(row[stored[word]]) if word in stored else math.nan for word in _MEASURES}
+            yield {**run, "episode": int(row["episode"]), "agent": agent, **measured, **gap}
 
 
 def frame(outcomes: Sequence[Outcome]) -> Any:
@@ -83,28 +68,15 @@ def frame(outcomes: Sequence[Outcome]) -> Any:
     return pandas.DataFrame(tidy(outcomes))
 
 
-def write_csv(outcomes: Sequence[Outcome], place: str | os.PathLike[str]) -> Path:
+def write_csv(outcomes: Sequence[Outcome], path: Path) -> None:
     """Write the table as CSV; what was not measured is empty."""
-    columns = tidy(outcomes)
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in zip(*(columns[name].tolist() for name in COLUMNS), strict=True):
-        writer.writerow(["" if isinstance(cell, float) and np.isnan(cell) else cell for cell in row])
-    path = files.path(place)
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in tidy(outcomes):
+        unmeasured = {name: "" for name in _MEASURES if math.isnan(row[name])}
+        writer.writerow({**row, **unmeasured})
     files.write(path, text.getvalue().encode(errors="backslashreplace"))
-    return path
-
-
-def write_parquet(outcomes: Sequence[Outcome], place: str | os.PathLike[str]) -> Path:
-    """Write the table as Parquet."""
-    columns = tidy(outcomes)
-    polars = registry.require("polars", "parquet")
-    path = files.path(place)
-    with files.write_to(path) as stream:
-        texts = {name: column.tolist() if column.dtype == object else column for name, column in columns.items()}
-        polars.DataFrame(texts).write_parquet(stream)
-    return path
 
 
 BY = ("gap", "reward", "value", "welfare")
@@ -173,7 +145,7 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | str |
 
 
 def _reversal(groups: Sequence[Group]) -> str:
-    """Say where the last iterates of two learners are ranked the other way round than their returned policies."""
+    """Name two learners whose last iterates are ranked the other way round."""
     gaps: dict[str, tuple[float, float]] = {}
     for group in groups:
         lasts = [one.candidates["last"] for one in group.outcomes if "last" in one.candidates]

@@ -1,4 +1,4 @@
-"""What a worker process does: it imports the user's scripts, then runs orders, each one run of an experiment.
+"""What a worker process does: it imports the user's scripts, then runs orders.
 
 A script makes games, learners, bandits and environments of the user's own known. It is code: it is run only where the
 user names it, on the command line (`--import`) or in Python, never because a file lists it.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import pickle
 import socket
 import sys
 import tempfile
@@ -35,8 +34,9 @@ from tacit.environments.engine import CutShort
 from tacit.environments.pettingzoo import NamedEnvironment, search_also
 from tacit.experiments import store
 from tacit.experiments.results import outcome
-from tacit.experiments.spec import RunSpec, check_same, make_game
+from tacit.experiments.spec import RunSpec, same_game
 from tacit.games.exact import ExactGame
+from tacit.games.tabular import as_tables
 from tacit.learning import run_learner
 
 
@@ -128,7 +128,7 @@ def _at_hand(path: Path, content: bytes) -> str:
 
 @dataclass(frozen=True)
 class Order:
-    """A run as it is sent to a worker.
+    """A run as it is sent to a worker. Pickled, it takes along a game that a worker may not have.
 
     Attributes
     ----------
@@ -137,59 +137,58 @@ class Order:
         Where the run is kept; a worker that sees it, because the disk is shared, keeps the checkpoint there.
     every : float
         Seconds between two checkpoints.
-    tables : bytes, optional
-        The game, where the worker has said that it needs it.
+    game : game, optional
+        The game, of a file, or of a name that the started script registers.
     """
 
     spec: RunSpec
     directory: Path | None = None
     every: float = 30.0
-    tables: bytes | None = None
+    game: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        name = self.spec.game.name
+        travels = games.is_file(name) or _is_of_main(name)
+        return {**self.__dict__, "game": as_tables(_game(self)) if travels else None}
 
 
-def work(order: Order, watch: Watcher | None) -> store.Delivery | None:
-    """Run an order wherever this is; None where its game's file is not here, or its name not known: send the tables."""
-    name = order.spec.game.name
-    try:
-        game = _game(order)
-    except TacitError:
-        unknown = games.is_registered(name) and name not in games.REGISTRY  # of a script that workers do not import
-        if order.tables is None and (games.is_file(name) or unknown):
-            return None
-        raise
-    return _learn(order, game, watch)
+def _is_of_main(name: str) -> bool:
+    """Return whether the started script registers a game. Workers of a cluster do not import it."""
+    factory = games.REGISTRY.factory(name) if name in games.REGISTRY else None
+    return getattr(factory, "__module__", None) == "__main__"
 
 
 #: Seconds between two checkpoints of an environment, which may hang: whoever then gives up loses no more than these.
 HANGS = 3.0
 
 
-def _learn(order: Order, game: Any, watch: Watcher | None) -> store.Delivery:
-    """Let the agents of an order learn, timed from its first to its last episode; return all that is stored."""
-    spec = order.spec
+class Clock:
+    """A watcher: the episodes before this process, when it began and last advanced."""
+
     before, began, ended = 0, 0.0, 0.0
 
-    def report(event: Event) -> None:
-        nonlocal before, began, ended
+    def __call__(self, event: Event) -> None:
+        """Look at the clock."""
         match event:
             case Started(done=done):
-                before, began = done, time.time()
+                self.before, self.began = done, time.time()
             case Advanced():  # what follows the last is evaluation, and may be compiled first
-                ended = time.time()
-        if watch is not None:
-            watch(event)
+                self.ended = time.time()
 
-    checkpoint = None
+
+def work(order: Order, watch: Watcher | None) -> store.Delivery:
+    """Run an order wherever this is, and return all that is stored."""
+    spec, game, clock, checkpoint = order.spec, _game(order), Clock(), None
     if order.directory is not None and order.directory.is_dir():
-        path = order.directory / store.CHECKPOINT
         every = order.every if spec.has_tables else min(order.every, HANGS)
-        checkpoint = Checkpoint(path, key=spec.hash, every=every, note=lambda text: report(Noted(text)))
+        note = (lambda text: None) if watch is None else (lambda text: watch(Noted(text)))
+        checkpoint = Checkpoint(order.directory / store.CHECKPOINT, key=spec.hash, every=every, note=note)
     with contextlib.nullcontext(game) if spec.has_tables else game.enter() as entered:  # an environment for each run
         learner = spec.learner.learner or spec.learner.name
-        run = run_learner(entered, learner, spec.learner.params, spec.options, watch=report, checkpoint=checkpoint)
+        run = run_learner(entered, learner, spec.learner.params, spec.options, clock, watch, checkpoint=checkpoint)
     if not isinstance(run.error, CutShort):
         run.raise_error()  # what was done up to the last checkpoint is kept
-    ended_run = outcome(spec, run, learned=run.episodes - before, span=(began, ended))
+    ended_run = outcome(spec, run, learned=run.episodes - clock.before, span=(clock.began, clock.ended))
     return store.Delivery(ended_run, {} if run.interrupted else store.others(run, spec))
 
 
@@ -199,22 +198,17 @@ _MOST_GAMES = 16
 
 
 def forget_games() -> None:
-    """Make games anew from here on: a file of the same tables may have other names and notes by now."""
+    """Make games anew from here on. A file may have other names and notes by now."""
     _GAMES.clear()
 
 
-def pack_game(spec: RunSpec) -> bytes:
-    """Return the game of a run for a worker that does not have its file."""
-    return pickle.dumps(_game(Order(spec)))
-
-
 def _game(order: Order) -> ExactGame | NamedEnvironment:
-    """Return the game of a run: one that is here already, the one that was sent along, or made anew."""
+    """Return the game of a run: known already, sent along, or made anew."""
     spec = order.spec
     key = f"{spec.tables} {spec.game}"
     game = _GAMES.get(key)
     if game is None:
-        game = check_same(spec, make_game(spec.game) if order.tables is None else pickle.loads(order.tables))
+        game = same_game(spec, order.game)
         if len(_GAMES) >= _MOST_GAMES:
             _GAMES.clear()
         _GAMES[key] = game

@@ -1,4 +1,4 @@
-"""Curves over episodes, of a run, of results and of a comparison: a line for each learner, a band over its seeds."""
+"""Curves over episodes: a line for each learner, a band over its seeds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
@@ -18,7 +17,6 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.engine import Run
 from tacit.experiments import Outcome
-from tacit.experiments.comparison import TARGET, Comparison, gap_of
 from tacit.experiments.results import Group, gap_words, summarize, sureness
 from tacit.figures import style
 from tacit.figures.style import LINES, PAPER_WIDTH, axes_for, characters, fold, legend, look, name, new_axes, styled
@@ -38,7 +36,7 @@ _LEAST = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One line: values [seeds, x] over episodes x, what the legend calls it, and how it looks."""
+    """One line: values [seeds, x] over episodes x, its label, and how it looks."""
 
     label: str
     x: npt.NDArray[Any]
@@ -66,7 +64,7 @@ def align(curves: Sequence[npt.NDArray[Any]], column: str) -> tuple[npt.NDArray[
 
 
 def draw_series(series: Series, *, ax: Any, band: str = "sd") -> Any:
-    """Draw a series where all its seeds were measured, and return its line, which is empty where none was."""
+    """Draw a series where all its seeds were measured, and return its line."""
     check.choice("band", band, BANDS)
     label = {"label": name(series.label)} if series.label else {}
     measured = ~np.isnan(series.y).any(axis=0)
@@ -99,7 +97,7 @@ def band_of(y: FloatArray, band: str) -> tuple[FloatArray, FloatArray, FloatArra
 
 
 def episode_axis(*axes: Any, log: bool) -> None:
-    """Let axes have the same scale of episodes, with few ticks and short labels: 12.5k instead of 12500."""
+    """Give axes the same scale of episodes, with few ticks and labels such as 12.5k."""
     lines = [line.get_xdata() for ax in axes for line in ax.lines if len(line.get_xdata()) > 2]
     xs = np.concatenate([*lines, np.zeros(0)])
     log = log and len(xs) > 0 and xs.min() > 0 and xs.max() > 20 * xs.min()
@@ -114,7 +112,7 @@ def episode_axis(*axes: Any, log: bool) -> None:
 
 
 def _few_ticks(axis: Any, low: float, high: float, *, zero: bool = False) -> None:
-    """Label at most four places of a logarithmic axis: whole decades, or 1, 2 and 5 times one where it is short."""
+    """Label at most four places of a logarithmic axis. On a short one, 1, 2 and 5 times a decade."""
     decades = 10.0 ** np.arange(np.ceil(np.log10(low) - 1e-9), np.floor(np.log10(high) + 1e-9) + 1)
     if len(decades) < 2:
         base = 10.0 ** np.floor(np.log10(low))
@@ -141,7 +139,7 @@ def _tick(tick: float) -> str:
 
 
 def gap_axis(ax: Any, *, scale: str = "log", kind: str = "") -> None:
-    """Scale an axis of gaps: logarithmic, and linear just above zero, so that a gap of zero is on it.
+    """Scale an axis of gaps: logarithmic, and linear just above zero, which is on it.
 
     Where nothing is above zero the axis is linear; where no gap (of this kind) was measured it says so.
     """
@@ -186,7 +184,6 @@ def plot_run(
     scale: str = "log",
     title: str | None = None,
     size: tuple[float, float] | None = None,
-    figsize: tuple[float, float] | None = None,
     style: str = "screen",
 ) -> Any:
     """Draw columns of a run's curve; see `Run.plot`."""
@@ -195,7 +192,7 @@ def plot_run(
     for column in shown:
         check.choice("column", column, names)
     with styled(style):
-        axes = axes_for(ax, len(shown), size or figsize, (PAPER_WIDTH, 1.9) if style == "paper" else None)
+        axes = axes_for(ax, len(shown), size, (PAPER_WIDTH, 1.9) if style == "paper" else None)
         for panel, column in zip(axes, shown, strict=True):
             _draw(run, column, panel, agents, scale, title)
         episode_axis(*axes, log=scale == "log" and any("gap" in column for column in shown))
@@ -256,7 +253,7 @@ def panels(groups: Sequence[Group], columns: Sequence[str]) -> list[tuple[str, s
 
 
 def _axis_kind(group: Group, groups: Sequence[Group]) -> str:
-    """Return the kind of gap whose axis a group is drawn on: a product policy's nash gap is its gap of every kind."""
+    """Return the kind of gap whose axis a group is drawn on. A nash gap is a gap of every kind."""
     kind = group.gap_kind()[0]
     others = [other for one in groups if (other := one.gap_kind()[0]) not in ("", "nash")]
     return others[0] if kind == "nash" and others else kind
@@ -334,8 +331,8 @@ def _series(
 
 
 def _mark_ends(group: Group, ax: Any, color: str) -> bool:
-    """Mark the gap at which runs were to stop, and where each was certified to have it; return whether one was."""
-    target = group.outcomes[0].spec.gap
+    """Mark the gap at which runs were to stop, and where they did. Return whether one did."""
+    target = group.outcomes[0].spec.options.gap
     if target is not None and target > 0:
         ax.axhline(target, color=color, linewidth=0.8, linestyle=":")
     ends = [outcome.curve[-1] for outcome in group.outcomes if outcome.ended == "gap"]
@@ -349,11 +346,10 @@ def plot_groups(
     *,
     ax: Any = None,
     size: tuple[float, float] | None = None,
-    figsize: tuple[float, float] | None = None,
     style: str = "screen",
     **options: Any,
 ) -> npt.NDArray[Any]:
-    """Draw groups on `ax`, or on new axes of pyplot, and return them as an array [games, panels].
+    """Draw groups on `ax`, or on new axes of pyplot. Return an array of axes [games, panels].
 
     The same learner has the same colour everywhere. New axes have one legend below them. Options are those of
     `draw_groups`.
@@ -367,7 +363,7 @@ def plot_groups(
             below = 0.15 * len({group.learner for group in groups})
             usual = (5.0 * shape[1], 0.8 + 3.2 * shape[0] + below)
             usual = (PAPER_WIDTH, 0.4 + 1.6 * shape[0] + below) if style == "paper" else usual
-            axes = new_axes(*shape, size=size or figsize or usual)
+            axes = new_axes(*shape, size=size or usual)
         else:
             axes = np.atleast_1d(np.asarray(ax, dtype=object))
             axes = axes.reshape(shape) if axes.ndim == 1 and axes.size == shape[0] * shape[1] else axes
@@ -382,54 +378,3 @@ def plot_groups(
         elif first.get_legend() is None:
             legend(first, lines, labels)
     return axes
-
-
-#: Marks of those whose colours are the same, or hard to tell apart.
-_MARKS = "os^vDPX"
-
-
-def draw_welfare(comparison: Comparison, ax: Any, least: float) -> Any:
-    """Draw the gap of each run's policy, at least `least`, against its normalized welfare."""
-    for k, group in enumerate(comparison.groups):
-        gaps = [max(gap_of(outcome), least) for outcome in group.outcomes]
-        shares = [100 * (comparison.welfare_share(sum(outcome.value or ())) or 0.0) for outcome in group.outcomes]
-        ax.scatter(gaps, shares, s=36, alpha=0.75, color=look(k)["color"], marker=_MARKS[k % len(_MARKS)])
-    ax.set(xscale="log", xlabel="gap of a run's policy", ylabel="normalized welfare, %", ylim=(-4, 104))
-    _few_ticks(ax.xaxis, *ax.get_xlim())
-    style.title(ax, "left: near an equilibrium; up: high welfare")
-    return ax
-
-
-#: Gaps below this share of the uniform policy's are not shown.
-_SHARE = 1e-5
-
-
-def comparison_figure(comparison: Comparison) -> Figure:
-    """Draw a comparison: gaps over episodes, mean over seeds and a band of one standard deviation.
-
-    A run that ended keeps its gap. Beside it, where welfare differs, each run's gap against its welfare.
-    """
-    both = comparison.welfare_share(0.0) is not None
-    with styled():
-        figure = Figure(figsize=(12 if both else 9, 5))
-        ax, *beside = figure.subplots(1, 2 if both else 1, squeeze=False, width_ratios=[3, 2] if both else None)[0]
-        for k, (group, row) in enumerate(zip(comparison.groups, comparison.rows, strict=True)):
-            label = f"{k + 1}. {name(group.learner)} ({row['gap']['kind']}): {row['gap']['mean']:.3g}"
-            mark: dict[str, Any] = {"marker": _MARKS[k % len(_MARKS)], "markevery": [-1]} if both else {}
-            plot_band(group.outcomes, "gap", ax=ax, label=label, **mark, **look(k))
-        gaps = np.concatenate([[comparison.uniform_gap], *(line.get_ydata() for line in ax.lines)])
-        if gaps.max() > 0:
-            least = max(gaps[gaps > 0].min(), gaps.max() * _SHARE)
-            ax.set(yscale="log", ylim=(least / 1.5, gaps.max() * 1.5))
-            _few_ticks(ax.yaxis, *ax.get_ylim())
-            episode_axis(ax, log=True)
-            ax.axhline(comparison.uniform_gap, color="0.5", linewidth=1.0, label="uniform policy")
-            tenth = f"{100 * TARGET:.0f} % of it"
-            ax.axhline(TARGET * comparison.uniform_gap, color="0.5", linewidth=1.0, linestyle=":", label=tenth)
-            for other in beside:
-                draw_welfare(comparison, other, least)
-        ax.set(xlabel="episode (iteration, where a learner follows exact gradients)", ylabel="gap of the best policy")
-        style.title(ax, f"{name(comparison.game.name or 'a game')}: {comparison.budget}")
-        words = f"mean over {count(len(comparison.best.outcomes), 'seed')} ± sd"
-        legend(figure, *ax.get_legend_handles_labels(), loc="outside right center", title=words, fontsize=None)
-    return figure

@@ -40,7 +40,7 @@ _LINE = [COLORS[color] for color in (*_FIRST, *(color for color in COLORS if col
 
 
 def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[float, float] | None = None) -> Any:
-    """Draw what a policy plays: of one place the joint distribution, else a heat map by step and state for each agent.
+    """Draw what a policy plays: a joint distribution, or heat maps by step and state.
 
     Parameters
     ----------
@@ -79,9 +79,8 @@ def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[fl
     return axes
 
 
-def plot_simplex(paths: Trajectory | Sequence[Trajectory], *, ax: Any = None, size: Any = None) -> Any:
-    """Draw how the mixed actions of agents with three actions move, at the first step in the likeliest first state."""
-    paths = _several(paths)
+def plot_simplex(paths: Sequence[Trajectory], *, ax: Any = None, size: Any = None) -> Any:
+    """Draw how mixed actions of agents with three actions move, at the first step."""
     game = paths[0].game
     agents = [i for i in range(game.agents) if game.actions[i] == 3]
     if not agents:
@@ -108,7 +107,7 @@ def plot_field(
     ax: Any = None,
     size: tuple[float, float] | None = None,
 ) -> Any:
-    """Draw the best responses of a 2×2 game, its equilibria, how learners move, and policies; return the axes.
+    """Draw the best responses of a 2×2 game, its equilibria, how learners move, and policies. Return the axes.
 
     A correlated policy is drawn where its marginals are.
     """
@@ -137,7 +136,7 @@ def plot_polytope(
     ax: Any = None,
     size: Any = None,
 ) -> Any:
-    """Draw the correlated equilibria of a 2×2 game, with its Nash equilibria, play of learners, and policies."""
+    """Draw correlated and Nash equilibria of a 2×2 game, with learners' play and policies."""
     check_small(game)
     with styled():
         if ax is None:
@@ -174,9 +173,9 @@ _DIRECTIONS = 72
 
 
 def plot_payoffs(game: TabularGame, *, ax: Any = None, size: tuple[float, float] | None = None) -> Any:
-    """Draw what two agents can get in a game played once: feasible, cce, ce and Nash payoffs; return the axes."""
+    """Draw the feasible, cce, ce and Nash payoffs of a two-player game played once."""
     if game.agents != 2 or game.states * game.horizon != 1:
-        raise TacitError(f"payoffs are drawn of games of two agents that are played once; got {game!r}")
+        raise TacitError(f"payoffs must be of a game of two agents that is played once; got {game!r}")
     angles = np.linspace(0, 2 * np.pi, _DIRECTIONS, endpoint=False)
     sets = {"feasible": ("optimum", "0.85"), "cce": ("cce", COLORS["sky"]), "ce": ("ce", COLORS["blue"])}
     with styled():
@@ -194,7 +193,7 @@ def plot_payoffs(game: TabularGame, *, ax: Any = None, size: tuple[float, float]
 
 
 def plot_play(game: TabularGame, policy: Any, *, seed: int = 0, ax: Any = None, size: Any = None) -> Any:
-    """Draw an episode step by step: the state's picture where the game has one, what each agent does and earns."""
+    """Draw an episode step by step: the state, what each agent does and earns."""
     game, policy = unroll(game, policy)
     played = play(game, policy, seed=seed)
     steps = min(24, steps_played(game, played.states[0, :, 0]))
@@ -242,29 +241,24 @@ def animate_play(
 
 
 def animate_learning(
-    paths: Trajectory | Sequence[Trajectory], place: str | os.PathLike[str], *, frames: int = 60, fps: float = 12.0
+    paths: Sequence[Trajectory], place: str | os.PathLike[str], *, frames: int = 60, fps: float = 12.0
 ) -> Path:
     """Write how mixed actions move while agents learn as `.gif` or `.html`.
 
-    On triangles for agents of three actions, in the square for 2×2 games, otherwise as bars of what each agent plays
-    at the first step.
+    Agents of three actions move in triangles, those of a 2×2 game in a square.
     """
-    paths = _several(paths)
     game, episode = paths[0].game, paths[0].episode
     frames = check.integer("frames", frames, least=1, most=1000)
     marks = np.unique(np.linspace(0, len(episode) - 1, frames).round().astype(int))
     square = game.actions == (2, 2) and game.states == game.horizon == 1
     with styled():
-        count = 1 if square else min(game.agents, 4)
+        count = 1 if square else max(1, game.actions.count(3))
         axes = new_axes(1, count, size=(4.2 * count, 4.8 if square else 4.4))[0]
 
         if square:
             plot_field(game, paths, ax=axes[0])
-        elif all(a == 3 for a in game.actions):
+        else:
             plot_simplex(paths, ax=axes)
-        bars = (
-            [] if square or all(a == 3 for a in game.actions) else [_bars(axes[i], paths[0], i) for i in range(count)]
-        )
         lines = [line for panel in axes for line in panel.lines if line.get_gid()]
         points = [line.get_data() for line in lines]  # of whole paths
         heading = axes[0].figure.suptitle(f"episode {int(episode[-1]):,}", fontsize=10)
@@ -276,20 +270,9 @@ def animate_learning(
             for line, (x, y) in zip(lines, points, strict=True):
                 begin = 0 if line.get_gid() == "path" else end - 1
                 line.set_data(x[begin:end], y[begin:end])
-            for i, rectangles in enumerate(bars):
-                for rectangle, prob in zip(rectangles, _first(paths[0], i)[end - 1], strict=True):
-                    rectangle.set_height(prob)
             heading.set_text(f"episode {int(episode[end - 1]):,}")
 
         return animate(axes[0].figure, draw, len(marks), place, fps=fps)
-
-
-def _bars(panel: Any, path: Trajectory, i: int) -> Any:
-    """Draw what agent i plays at the first step, and return the bars."""
-    bars = panel.bar(range(path.game.actions[i]), _first(path, i)[-1], color=_LINE[i % len(_LINE)])
-    panel.set(ylim=(0, 1), title=f"agent {i} at step 0")
-    _ticks(panel.xaxis, action_names(path.game, i))
-    return bars
 
 
 def _colored(paths: Sequence[Trajectory], first: int = 0) -> list[tuple[Trajectory, str]]:
@@ -303,12 +286,8 @@ def _once(ax: Any, label: str) -> dict[str, str]:
     return {} if label in ax.get_legend_handles_labels()[1] else {"label": label}
 
 
-def _several(paths: Trajectory | Sequence[Trajectory]) -> list[Trajectory]:
-    return [paths] if isinstance(paths, Trajectory) else list(paths)
-
-
 def _first(path: Trajectory, i: int) -> FloatArray:
-    """Return what agent i plays at the first step in the likeliest first state, [T, A_i]."""
+    """Return what agent i plays first in the likeliest first state, [T, A_i]."""
     return np.asarray(path.probs[i][:, 0, int(np.argmax(path.game.initial))])
 
 
@@ -339,7 +318,7 @@ _BARS = 24
 
 
 def draw_joint_actions(ax: Any, joint: FloatArray, names: Sequence[Sequence[str]]) -> Any:
-    """Draw the likeliest joint actions of a distribution [A_1, …, A_N] as bars, and return the axes."""
+    """Draw the likeliest joint actions of a distribution [A_1, …, A_N] as bars. Return the axes."""
     played = joint_actions(joint)
     probs = [p for _, p in played[:_BARS]]
     ax.barh(range(len(probs)), probs, color=COLORS["blue"])
@@ -354,7 +333,7 @@ def draw_joint_actions(ax: Any, joint: FloatArray, names: Sequence[Sequence[str]
 
 
 def draw_policy(ax: Any, probs: FloatArray, reach: FloatArray, states: Sequence[str], actions: Sequence[str]) -> Any:
-    """Draw an agent's probabilities [H, S, A]: steps to the right, states and their actions downwards.
+    """Draw an agent's probabilities [H, S, A]. Steps go to the right, states and actions downwards.
 
     What is hardly reached is pale; what is never reached is blank.
     """
@@ -391,8 +370,6 @@ def flat(points: FloatArray) -> FloatArray:
 
 def draw_simplex(ax: Any, names: Sequence[str]) -> Any:
     """Draw the triangle with the names of its corners, and return the axes."""
-    if len(names) != 3:
-        raise TacitError(f"a triangle must have three actions; got {len(names)}")
     ax.plot(*CORNERS[[0, 1, 2, 0]].T, color="0.4", linewidth=1)
     for corner, word in zip(CORNERS, names, strict=True):
         ax.plot(*np.stack([(CORNERS.sum(axis=0) - corner) / 2, corner]).T, color="0.85", linewidth=0.6, zorder=0)
@@ -404,7 +381,7 @@ def draw_simplex(ax: Any, names: Sequence[str]) -> Any:
 
 
 def draw_path(ax: Any, points: FloatArray, *, label: str, color: str) -> Any:
-    """Draw how something moves, through points [2, n]: a ring is where it begins, a dot where it ends."""
+    """Draw a path through points [2, n], from a ring to a dot."""
     (line,) = ax.plot(*points, color=color, linewidth=1.2, alpha=0.8, gid="path", **_once(ax, name(label)))
     mark = {"color": color, "markersize": 5, "linestyle": "none"}
     ax.plot(*points[:, :1], marker="o", markerfacecolor="none", **mark, **_once(ax, "start"))
@@ -414,7 +391,7 @@ def draw_path(ax: Any, points: FloatArray, *, label: str, color: str) -> Any:
 
 
 def draw_field(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) -> Any:
-    """Draw where each player's payoff rises, and both best-response curves, over the square of their mixtures.
+    """Draw where each player's payoff rises, and both best-response curves, over their mixtures.
 
     x and y are the probabilities of the second action of agent 0 and of agent 1. Arrows have the direction in which
     both gain by moving.
@@ -437,7 +414,7 @@ def draw_field(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) -> 
 
 
 def _gain(payoff: FloatArray, other: FloatArray) -> FloatArray:
-    """Return the payoff of the second action minus that of the first, where the other plays its second with `other`."""
+    """Return the second action's payoff minus the first's. `other` is the probability of the other's second."""
     return np.asarray((payoff[1, 0] - payoff[0, 0]) * (1 - other) + (payoff[1, 1] - payoff[0, 1]) * other)
 
 
@@ -464,7 +441,7 @@ _SIDES = (("right", "center"), ("center", "top"), ("left", "center"), ("center",
 
 
 def ce_vertices(payoffs: FloatArray) -> FloatArray:
-    """Return the vertices [V, 4] of the correlated equilibria of a 2×2 game, over joint actions in their order.
+    """Return the vertices [V, 4] of a 2×2 game's correlated equilibria, over joint actions.
 
     >>> ce_vertices(np.array([[[6.0, 2], [7, 0]], [[6, 7], [2, 0]]])).shape
     (5, 4)
@@ -473,7 +450,7 @@ def ce_vertices(payoffs: FloatArray) -> FloatArray:
 
 
 def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) -> Any:
-    """Draw the correlated equilibria of a 2×2 game within the tetrahedron of joint distributions, on axes in 3D."""
+    """Draw the correlated equilibria of a 2×2 game in the tetrahedron of joint distributions."""
     for one, other in itertools.combinations(range(4), 2):
         ax.plot(*TETRAHEDRON[[one, other]].T, color="0.6", linewidth=0.8)
     ax.plot_trisurf(*TETRAHEDRON[:3].T, color="0.7", alpha=0.15, shade=False)  # the floor
@@ -521,7 +498,7 @@ def _hull(ax: Any, corners: FloatArray) -> None:
 
 
 def check_small(game: Any) -> None:
-    """Raise unless a game has two agents with two actions each, one state and one step; name another picture."""
+    """Raise unless a game is 2×2 with one state and one step. Name another picture."""
     if tuple(game.actions) == (2, 2) and game.states == game.horizon == 1:
         return
     instead = ["policy (what a solution plays: --concept ce)"]
@@ -611,7 +588,7 @@ def _replicate(play: list[FloatArray], gains: Sequence[FloatArray], time: float)
 def _follow(game: TabularGame, rule: str, marks: IntArray, seed: int) -> Trajectory:
     """Follow dynamics of two agents who know the payoffs, from a random start."""
     if (game.agents, game.states, game.horizon) != (2, 1, 1):
-        raise TacitError(f"{rule} is drawn for two-player games of one state and step")
+        raise TacitError(f"{rule} must have a two-player game of one state and step; got {game!r}")
     payoffs = game.rewards[:, 0, 0]
     time = _TIME / max(float(np.ptp(payoffs)), 1e-300)
     rng = streams.stream(seed, streams.START)

@@ -1,5 +1,6 @@
-"""One style for all figures: colours, the first seven colour-blind-safe (Okabe and Ito), the same for the same thing;
-and figures and animations on disk.
+"""One style for all figures, and figures and animations on disk.
+
+The first seven colours are colour-blind-safe (Okabe and Ito).
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def name(text: str) -> str:
 
 
 def plain(*texts: Any) -> None:
-    """Let texts of a figure be shown as they are: a $ in the name of a game or a learner begins no formula."""
+    """Show texts of a figure as they are. A $ in a name begins no formula."""
     for text in texts:
         text.set_parse_math(False)
 
@@ -76,7 +77,7 @@ def title(ax: Any, text: str, **options: Any) -> None:
 
 
 def legend(owner: Any, *entries: Any, **options: Any) -> None:
-    """Draw the legend of axes or of a figure, whose texts are shown as they are; none where nothing has a label.
+    """Draw the legend of axes or of a figure. There is none where nothing has a label.
 
     `entries` are lines and their labels, by default those of the axes; options are matplotlib's.
     """
@@ -89,7 +90,7 @@ def legend(owner: Any, *entries: Any, **options: Any) -> None:
 
 
 def characters(figure: Any, setting: str) -> int:
-    """Return about how many letters fit in the width of a figure, in the size of a setting of matplotlib's."""
+    """Return about how many letters of a setting's size fit in a figure's width."""
     import matplotlib as mpl
     from matplotlib.font_manager import FontProperties
 
@@ -98,7 +99,7 @@ def characters(figure: Any, setting: str) -> int:
 
 
 def fold(ax: Any, text: str, beside: int) -> str:
-    """Return a title in lines that are not wider than one of so many axes beside each other."""
+    """Return a title in lines as narrow as one of so many axes."""
     return textwrap.fill(text, max(8, characters(ax.figure, "axes.titlesize") * 4 // (5 * beside)))
 
 
@@ -173,7 +174,7 @@ def check_size(size: tuple[float, float] | None) -> tuple[float, float] | None:
 def new_axes(
     rows: int = 1, columns: int = 1, *, size: tuple[float, float] | None = None, **options: Any
 ) -> npt.NDArray[Any]:
-    """Return an array [rows, columns] of axes of a new figure of pyplot, which notebooks show by themselves."""
+    """Return axes [rows, columns] of a new figure of pyplot, which notebooks show."""
     from matplotlib import pyplot
 
     inches = check_size(size) or (4.8 * columns, 3.4 * rows)
@@ -229,7 +230,7 @@ _GIF = 90
 
 
 def animate(figure: Any, draw: Callable[[int], Any], frames: int, place: str | os.PathLike[str], *, fps: float) -> Path:
-    """Write an animation of a figure, whose frame k `draw(k)` draws, as `.gif` or `.html`, and return its place."""
+    """Write an animation as `.gif` or `.html`, and return its place. `draw(k)` draws frame k."""
     from matplotlib import pyplot
     from matplotlib.animation import FuncAnimation
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -1,4 +1,4 @@
-"""Pages, each in one file that opens offline: a report of runs, and a game that a person plays.
+"""Pages in one file that opens offline: a report, and a game to play.
 
 Python makes documents, plain data that JSON can hold; the scripts in `static/` draw them.
 """

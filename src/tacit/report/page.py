@@ -1,4 +1,4 @@
-"""Pages in one file: style, scripts and a document inside, allowed by their hashes, and nothing from elsewhere."""
+"""Pages in one file, with style, scripts and a document inside. Scripts are allowed by their hashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person in the place of one agent, in the terminal or on a page; and the exact regret of each choice.
+"""A person plays one agent, in the terminal or on a page, with exact regrets.
 
 Against a Markov policy of the others a player faces an MDP, so the best response, its value V† and the value Q† of each
 action followed by the best response are known exactly. The regret of an action is V† − Q†: what it costs on average.
@@ -103,7 +103,7 @@ def judge(game: ExactGame, policy: Any, agent: int, *, blind: bool = False) -> J
 
 
 def _judge_markov(game: ExactGame, policy: MarkovPolicy, agent: int, *, hears: bool) -> Judge:
-    """Compute Q† of one agent backwards; given recommendation b and action a it is E[r + V†(s') | b, a].
+    """Compute Q† of one agent backwards. Given recommendation b and action a it is E[r + V†(s') | b, a].
 
     It is 0 where b has probability 0.
     """
@@ -130,7 +130,7 @@ AGENTS, STEPS = 64, 10_000
 
 @dataclass(frozen=True)
 class Turn:
-    """One step: the state, all actions, the person's reward, the regret of the choice, and the best one."""
+    """One step: the state, all actions, the person's reward and regret, and the best action."""
 
     h: int
     state: int
@@ -139,15 +139,6 @@ class Turn:
     regret: float | None
     best: int | None
     recommended: int | None
-
-
-@dataclass
-class Tally:
-    """All episodes that were played to their end."""
-
-    episodes: int = 0
-    total: float = 0.0
-    regret: float = 0.0
 
 
 def prepare(game: ExactGame, policy: Any) -> tuple[ExactGame, Any, int | None]:
@@ -194,7 +185,7 @@ class Player:
         self._parts = {i: self.policy.part(i) for i in range(game.agents) if i != self.agent}
         self._seed = check.integer("seed", seed)
         self.episode = 0  # counts from 1
-        self.tally = Tally()
+        self.played, self.total, self.total_regret = 0, 0.0, 0.0  # of episodes that were played to their end
         self.begin()
 
     def begin(self) -> None:
@@ -236,9 +227,9 @@ class Player:
         self.turns.append(turn)
         self._listen()
         if self.over:
-            self.tally.episodes += 1
-            self.tally.total += self.earned
-            self.tally.regret += self.regret or 0.0
+            self.played += 1
+            self.total += self.earned
+            self.total_regret += self.regret or 0.0
         return turn
 
     @property
@@ -253,7 +244,7 @@ class Player:
 
 
 def payoffs(player: Player) -> dict[str, Any] | None:
-    """Return the rewards of the current step as a table: own actions by the other's, own reward and the other's."""
+    """Return the rewards of the current step as a table, own actions by the other's."""
     table = payoff_table(player.game, player.h, player.state, player.agent)
     if table is None:
         return None
@@ -394,7 +385,7 @@ def _transitions(game: TabularGame) -> dict[str, Any]:
 
 
 def _pictures(game: ExactGame) -> list[str | None] | None:
-    """Return the pictures of all states as addresses; None where the game draws none, or they are too large."""
+    """Return the pictures of all states as addresses. None where the game draws none, or they are too large."""
     if getattr(game, "picture", None) is None:
         return None
     pictures, size = [], 0

@@ -1,4 +1,4 @@
-"""What is computed from the policy of a finished run, as a document: bounds, heat maps, deviations, episodes.
+"""What a page shows of a policy: bounds, heat maps, deviations, episodes.
 
 {"sentence": why there is nothing to show} or
 {"kind", "policy": in words, "agents", "horizon", "averaged",
@@ -22,20 +22,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import streams
-from tacit.core.display import cell_text, exact
 from tacit.core.errors import TacitError, sentence
-from tacit.core.types import FloatArray
+from tacit.core.types import FloatArray, IntArray
 from tacit.environments.play import play, unroll
 from tacit.evaluation import Evaluation, behaviour, evaluate, follow, path_gains, prove, respond
 from tacit.evaluation.behaviour import Behaviour, joint_actions
-from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.gaps import APART, check_cost, deviation_table, lower_bounds, seconds_to_evaluate
 from tacit.experiments import Outcome, store
 from tacit.experiments.spec import game_of
 from tacit.games.exact import ExactGame
 from tacit.games.pricing import PricingGame
 from tacit.games.showing import action_names, state_name, steps_played
-from tacit.games.tabular import TabularGame, as_tables
+from tacit.games.tabular import as_tables
 from tacit.policies import MarkovPolicy
 from tacit.report.page import text
 
@@ -59,7 +57,7 @@ SECONDS = 60.0
 def details(
     directory: Path, outcome: Outcome | None, named: Collection[str] = (), seconds: float = SECONDS
 ) -> dict[str, Any]:
-    """Return what there is to show of a run's policy; where there is nothing, a sentence that says why."""
+    """Return what there is to show of a run's policy. Where there is nothing, a sentence that says why."""
     try:
         return _details(directory, outcome, named, seconds)
     except (TacitError, MemoryError, RecursionError) as error:
@@ -86,12 +84,12 @@ def policy_document(
     evaluation = evaluate(game, policy, gap=kind)
     lower = evaluation.gaps if evaluation.exact else lower_bounds(game, policy)
     play = behaviour(game, policy)
-    steps = _spread(game.horizon, STEPS)
+    steps = rows_to_show(game.horizon, STEPS).tolist()
     states, left_out = play.likeliest_states(STATES)
     return {
         "kind": evaluation.kind,
         "policy": _words(policy),
-        "game": game_document(game),
+        "game": payoff_table(game, 0, 0) if game.states == 1 else None,
         "agents": game.agents,
         "horizon": game.horizon,
         "averaged": play.averaged,
@@ -116,7 +114,7 @@ def policy_document(
 
 
 def _market(game: ExactGame, policy: Any, place: int | None, visits: Any) -> dict[str, Any] | None:
-    """Return what economists ask of pure strategies in a market: the cycle, what deviations gain, and their paths."""
+    """Return the cycle of pure strategies in a market, what deviations gain, and their paths."""
     if not isinstance(game, PricingGame) or not isinstance(policy, MarkovPolicy) or not policy.product:
         return None
     if not all((p.max(axis=-1) == 1).all() for p in policy.probs) or not (place is None or place < game.states):
@@ -224,7 +222,7 @@ def _joint(game: ExactGame, play: Behaviour, steps: list[int], states: list[int]
 
 
 def _deviations(game: ExactGame, policy: Any, evaluation: Evaluation) -> list[dict[str, Any]] | None:
-    """Return the largest terms of the gaps, with names; None of a mixture, whose gap has no such terms."""
+    """Return the largest terms of the gaps, with names. None of a mixture, whose gap has no such terms."""
     if not isinstance(policy, MarkovPolicy):
         return None
     terms = deviation_table(game, policy, gap=evaluation.kind).data(limit=DEVIATIONS)["terms"]
@@ -232,11 +230,13 @@ def _deviations(game: ExactGame, policy: Any, evaluation: Evaluation) -> list[di
     return [{key: text(entry) if key in names else entry for key, entry in term.items()} for term in terms]
 
 
-def _spread(count: int, most: int) -> list[int]:
-    """Return numbers from 0 to count − 1, evenly spread where they are too many."""
-    if count <= most:
-        return list(range(count))
-    return sorted({int(h) for h in np.linspace(0, count - 1, most).round()})
+def rows_to_show(count: int, most: int) -> IntArray:
+    """Return which rows to show: all, or `most` of them evenly, with both ends.
+
+    >>> rows_to_show(8, 4).tolist()
+    [0, 2, 5, 7]
+    """
+    return np.linspace(0, count - 1, min(count, most)).round().astype(int)
 
 
 def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
@@ -273,19 +273,19 @@ def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
 
 
 def picture(game: ExactGame, s: int, pictures: dict[int, str | None]) -> str | None:
-    """Return the picture of a state as an address, if the game draws one; `pictures` holds earlier ones."""
+    """Return the picture of a state as an address, if the game draws one. `pictures` holds earlier ones."""
     draw = getattr(game, "picture", None)
     if draw is not None and s not in pictures:
         pictures[s] = data_url(draw(s))
     return pictures.get(s)
 
 
-#: Actions of each agent, and equilibria, at most.
-SMALL, EQUILIBRIA = 8, 12
+#: Actions of each agent at most.
+SMALL = 8
 
 
 def payoff_table(game: ExactGame, h: int, s: int, i: int = 0) -> dict[str, Any] | None:
-    """Return rewards of agent i and of the other, by their actions; None where a game is larger."""
+    """Return rewards of agent i and of the other, by their actions. None where a game is larger."""
     tables = as_tables(game)
     if tables is None or tables.agents != 2 or max(tables.actions) > SMALL:
         return None
@@ -296,38 +296,12 @@ def payoff_table(game: ExactGame, h: int, s: int, i: int = 0) -> dict[str, Any] 
     return {"rows": rows, "columns": columns, "cells": np.stack([mine, theirs], axis=-1).tolist()}
 
 
-def game_document(game: ExactGame) -> dict[str, Any] | None:
-    """Return payoffs and equilibria of a game of two agents and one state; None where there is more to a game."""
-    table = payoff_table(game, 0, 0) if game.states == 1 else None
-    if table is None:
-        return None
-    return {**table, "equilibria": _equilibria(game.tabular(), [table["rows"], table["columns"]])}
-
-
-def _equilibria(game: TabularGame, names: list[list[str]]) -> list[str]:
-    """Return the Nash equilibria of a game played once, in words."""
-    if game.horizon > 1 or not enumerable(game):
-        return []
-    try:
-        policies = equilibria(game).policies[:EQUILIBRIA]
-    except TacitError:
-        return []
-    return ["; ".join(_mixed(policy.probs[i][0, 0], names[i], i) for i in (0, 1)) for policy in policies]
-
-
-def _mixed(probs: Any, names: list[str], i: int) -> str:
-    """Write a mixed action, or the name of the only one that is played."""
-    support = [(name, float(p)) for name, p in zip(names, probs, strict=True) if p > 0]
-    words = [f"{name} {cell_text(exact(p, 4))}" for name, p in support] if len(support) > 1 else [support[0][0]]
-    return f"agent {i}: {', '.join(words)}"
-
-
 #: The largest side of a picture that is shown, in pixels.
 SIDE = 1024
 
 
 def data_url(image: npt.NDArray[Any]) -> str | None:
-    """Return an image, a uint8 array [height, width, 3], as a PNG in a `data:` address; None for anything else.
+    """Return a uint8 image [height, width, 3] as a PNG in a `data:` address. None for anything else.
 
     >>> data_url(np.zeros((2, 2, 3), dtype=np.uint8))[:30]
     'data:image/png;base64,iVBORw0K'

@@ -1,4 +1,4 @@
-"""The report of a directory of runs: one file that opens offline, written once or again and again while runs go on.
+"""The report of a directory of runs, written once or while runs go on.
 
 What the page shows is plain data that JSON can hold:
 
@@ -27,12 +27,11 @@ import numpy.typing as npt
 from tacit._version import __version__
 from tacit.core import files
 from tacit.core.errors import TacitError, sentence
-from tacit.core.types import IntArray
 from tacit.experiments import Group, Outcome, RunSpec, store
-from tacit.experiments.results import GapOutcome, group_outcomes
+from tacit.experiments.results import GapOutcome, gap_words, group_outcomes
 from tacit.figures.curves import align
 from tacit.report.page import check_name, render, text
-from tacit.report.policy import SECONDS, details
+from tacit.report.policy import SECONDS, details, rows_to_show
 
 #: Entries of a list and problems that are shown.
 _ENTRIES, _PROBLEMS = 40, 50
@@ -179,7 +178,7 @@ def overview(folder: Folder) -> dict[str, Any]:
             {
                 "name": text(name),
                 "description": text(_description(members)),
-                "unit": "period" if all(group.outcomes[0].spec.periods for group in members) else "episode",
+                "unit": "period" if all(group.outcomes[0].spec.options.periods for group in members) else "episode",
                 "groups": [
                     {**_group(group, names[id(group)], most), "colour": learners.index(group.learner)}
                     for group in members
@@ -213,7 +212,7 @@ def _group(group: Group, names: Sequence[str], most: int) -> dict[str, Any]:
         "agents": runs[0].outcome.agents if runs[0].outcome is not None else None,
         "columns": list(bands),
         "bands": bands,
-        "gap": _gap_words(gaps),
+        "gap": text(" and ".join(sorted({gap_words(gap.kind, gap.source) for gap in gaps}))),
         "kinds": sorted({text(gap.kind) for gap in gaps}),
         "runs": [
             {**_run(run), "curve": None if len(runs) == 1 else seed_curve(run, list(bands), most)} for run in runs
@@ -222,16 +221,15 @@ def _group(group: Group, names: Sequence[str], most: int) -> dict[str, Any]:
 
 
 def _settings(run: StoredRun, seeds: int) -> list[list[str]]:
-    spec = run.spec
+    spec, options = run.spec, run.spec.options
     rows: list[tuple[str, object]] = [("learner", spec.learner.name)]
     rows += [(f"learner: {key}", value) for key, value in list(spec.learner.params.items())[:_ENTRIES]]
     rows += [("game", spec.game.name)]
     rows += [(f"game: {key}", value) for key, value in list(spec.game.params.items())[:_ENTRIES]]
-    rows += [("episodes", "open" if spec.open else f"{spec.episodes:,}")]
-    rows += [
-        (name, limit) for name, limit in (("stop at gap", spec.gap), ("stop after seconds", spec.seconds)) if limit
-    ]
-    certify = {None: "where it is cheap", True: "yes", False: "no"}[spec.certify]
+    rows += [("episodes", "open" if options.open else f"{options.episodes:,}")]
+    limits = {"stop at gap": options.gap, "stop after seconds": options.seconds}
+    rows += [(name, limit) for name, limit in limits.items() if limit]
+    certify = {None: "where it is cheap", True: "yes", False: "no"}[options.certify]
     rows += [("seeds", seeds), ("certificate", certify), ("tacit", spec.tacit)]
     rows += [("Python", run.versions.python), ("NumPy", run.versions.numpy), ("Numba", run.versions.numba)]
     return [[text(name), text(_setting(value))] for name, value in rows]
@@ -253,7 +251,7 @@ def _run(run: StoredRun) -> dict[str, Any]:
         "seed": text(run.spec.seed),
         "status": run.status,
         "done": 0 if run.curve is None else int(run.curve["episode"][-1]),
-        "of": None if run.spec.open else run.spec.episodes,
+        "of": None if run.spec.options.open else run.spec.options.episodes,
     }
     if outcome is not None:
         numbers |= {
@@ -276,12 +274,6 @@ def _gap(gap: GapOutcome | None) -> dict[str, Any] | None:
         return None
     words = {"kind": text(gap.kind), "source": text(gap.source), "informative": gap.informative, "most": gap.most}
     return {**words, "upper": gap.upper[:_ENTRIES], "largest": max(gap.upper)}
-
-
-def _gap_words(gaps: Sequence[GapOutcome]) -> str:
-    """Say which gap the curves show, e.g. "cce, upper bound"."""
-    certain = {"exact": "exact", "estimate": "estimate"}
-    return text(" and ".join(sorted({f"{gap.kind}, {certain.get(gap.source, 'upper bound')}" for gap in gaps})))
 
 
 def columns(runs: Sequence[StoredRun]) -> list[str]:
@@ -342,15 +334,6 @@ def finite(array: npt.NDArray[Any], *, digits: int | None = None) -> list[float 
     if digits is None:
         return [x if np.isfinite(x) else None for x in numbers]
     return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in numbers]
-
-
-def rows_to_show(count: int, most: int) -> IntArray:
-    """Return which of so many rows to show: all, or `most` of them evenly, always the first and the last.
-
-    >>> rows_to_show(8, 4).tolist()
-    [0, 2, 5, 7]
-    """
-    return np.linspace(0, count - 1, min(count, most)).round().astype(int)
 
 
 #: Policies that are looked into: one of each game and learner, the first ones.
@@ -463,7 +446,7 @@ def watch_report(
 
 
 class Report:
-    """A directory of runs, and the page that shows it; what a policy does is computed once.
+    """A directory of runs, and the page that shows it. What a policy does is computed once.
 
     Parameters
     ----------
@@ -514,7 +497,7 @@ class Report:
 
 
 def _best_run(group: dict[str, Any]) -> str | None:
-    """Return the name of the run whose policy is shown: the finished one with the smallest gap."""
+    """Return the name of the finished run with the smallest gap, whose policy is shown."""
     finished = [run for run in group["runs"] if run["status"] == "finished"]
     best = min(finished, key=lambda run: run["gap"]["largest"] if run.get("gap") else float("inf"), default=None)
     return None if best is None else str(best["name"])

@@ -1,4 +1,4 @@
-"""Checks for games, bandits, learners and policies of your own: the ones that tacit's own have to pass.
+"""Checks for your own games, bandits, learners and policies. Those of tacit pass them too.
 
     from tacit.testing import check_learner
 

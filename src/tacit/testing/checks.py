@@ -1,4 +1,4 @@
-"""The checks of bandits, games and policies, and what all checks share; those of learners are in `learners.py`."""
+"""The checks of bandits, games and policies, and what all checks share. Those of learners are in `learners.py`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from numba import errors
 
 from tacit import policies
 from tacit.bandits.spec import Bandit, Setting, is_bandit
-from tacit.core import check, files, generics
+from tacit.core import check, generics
 from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.records import Array, arrays, columns, parts
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.kernels import in_words
 from tacit.games.protocol import Game, check_sizes
-from tacit.games.tabular import TabularGame, as_tables
-from tacit.policies.base import is_json
+from tacit.games.tabular import as_tables
 
 #: Probability that a comparison of frequencies raises though nothing is wrong, for each call of a check; seeds are
 #: fixed, so it is met once or never.
@@ -62,7 +61,7 @@ def require(condition: bool | np.bool_, sentence: str) -> None:
 
 
 def require_kernels(state: Any, functions: Iterable[Any], what: str) -> None:
-    """Raise unless a struct is a NamedTuple for whose type all of these generic functions are implemented."""
+    """Raise unless a struct is a NamedTuple for which all of these kernels are implemented."""
     kind = type(state)
     require(hasattr(state, "_fields"), f"{what} is a {kind.__name__}; it must be a NamedTuple")
     missing = [function.__name__ for function in functions if not function.known(kind)]
@@ -92,7 +91,7 @@ def _reason(text: str) -> str:
 
 
 def require_same(one: Any, other: Any, sentence: str, tolerance: float | None = None) -> None:
-    """Raise unless two arrays have the same bits, or differ by a stated tolerance at most.
+    """Raise unless two arrays have the same bits, or agree to a stated tolerance.
 
     With a tolerance, of 0 too, they are of compiled and interpreted kernels: the sentence says if last digits differ.
     """
@@ -118,7 +117,7 @@ def require_distribution(probs: FloatArray, what: str) -> None:
 
 
 def require_frequencies(counts: IntArray, probs: FloatArray, what: str, *, comparisons: int) -> None:
-    """Raise where counts differ from probabilities more than chance explains, or where what has none was drawn.
+    """Raise where counts differ from probabilities by more than chance.
 
     By Bernstein's inequality the share of n draws is further from p than √(2·p·(1−p)·L/n) + L/(3·n) with probability
     2·exp(−L) at most; L makes that FALSE_ALARM for all comparisons and all outcomes together.
@@ -155,7 +154,7 @@ def require_same_states(one: Any, other: Any, sentence: str, tolerance: float | 
 
 
 def scramble(state: Any, i: int, rng: np.random.Generator) -> None:
-    """Overwrite the records of all agents but i with noise, and all that is no record."""
+    """Overwrite with noise all that does not belong to agent i."""
     for _, array in arrays(state):
         if array.dtype.names is None:
             if array.flags.writeable:
@@ -173,7 +172,7 @@ def _fill(array: Array, rng: np.random.Generator) -> None:
 
 
 def own_records(state: Any, i: int, actions: int) -> dict[str, Array]:
-    """Return what a state remembers of agent i, as if it were alone, field by field.
+    """Return what a state remembers of agent i alone, field by field.
 
     What a record holds for each action is cut to those that the agent has: there is room for more.
     """
@@ -189,7 +188,7 @@ def own_records(state: Any, i: int, actions: int) -> dict[str, Array]:
 def require_same_records(
     one: tuple[Any, int], other: tuple[Any, int], actions: int, sentence: str, of: str = ""
 ) -> None:
-    """Raise unless two pairs of a state and an agent remember the same bits of that agent."""
+    """Raise unless two pairs of state and agent hold the same bits of that agent."""
     left, right = own_records(*one, actions), own_records(*other, actions)
     for path, array in left.items():
         require_same(array, right[path], f"{sentence}; {path}{of} differs")
@@ -262,7 +261,7 @@ def _settings(bandit: Bandit) -> list[Setting]:
 
 
 def _distribution(params: Any, cell: Any, i: int, name: str) -> FloatArray:
-    """Return the distribution of a cell of agent i, and see that nothing else was written."""
+    """Return the distribution of a cell of agent i. Nothing else may be written."""
     out = np.full(max(ACTIONS) + 1, np.nan)
     generics.probs(params, cell, out)
     require(bool(np.isnan(out[ACTIONS[i] :]).all()), f"probs of {name} writes more than the actions of agent {i}")
@@ -326,7 +325,7 @@ def play_rounds(bandit, cells, agents, u, losses, drawn, out):
 
 
 def _check_both_ways(bandit: Bandit, setting: Setting, rng: np.random.Generator, tolerance: float) -> None:
-    """Play long, against losses that have one action best for hundreds of rounds and then another."""
+    """Play long, against losses whose best action changes after hundreds of rounds."""
     name, agents = type(bandit).__name__, rng.integers(len(ACTIONS), size=LONG)
     u, losses = rng.random(LONG), rng.random((LONG, max(ACTIONS)))
     for begin in range(0, LONG, 750):
@@ -349,8 +348,8 @@ def _check_both_ways(bandit: Bandit, setting: Setting, rng: np.random.Generator,
 
 # games ----------------------------------------------------------------------------------------------------------------
 
-#: Places (h, s, joint action) that are looked at, and draws of each next state where it is compared with tables.
-PLACES, DRAWS = 200, 20_000
+#: Places (h, s, joint action) that are looked at.
+PLACES = 200
 
 
 def check_game(game: Game, *, seed: int = 0, tolerance: float = 0.0) -> None:
@@ -358,9 +357,7 @@ def check_game(game: Game, *, seed: int = 0, tolerance: float = 0.0) -> None:
 
     Its sizes make sense and its kernels have the same. At random steps, states and joint actions, next states are
     states and rewards lie in the range; all depend on nothing but the place and the uniform number; compiled and
-    interpreted kernels agree bit for bit, or to a stated tolerance. For a TabularGame, rewards are those of the table,
-    and the frequencies of first and next states those of the tables (with a probability of 1e-9 of raising though
-    nothing is wrong; the seed is fixed).
+    interpreted kernels agree bit for bit, or to a stated tolerance.
 
     Parameters
     ----------
@@ -387,15 +384,12 @@ def check_game(game: Game, *, seed: int = 0, tolerance: float = 0.0) -> None:
         check_sizes(game)
         tables = as_tables(game)
         if tables is not None and tables.discount is not None:
-            game = tables = tables.to_random_horizon()  # as which it is played
+            game = tables.to_random_horizon()  # as which it is played
         kernels = generics.seal(game.kernels())
     except TacitError as error:
         raise Violation(str(error)) from error
     _check_struct(game, kernels)
-    places = _places(game, rng)
-    _check_walks(game, places, rng, tolerance)
-    if tables is not None:
-        _check_tables(tables, places, rng)
+    _check_walks(game, _places(game, rng), rng, tolerance)
 
 
 def _check_struct(game: Game, kernels: Any) -> None:
@@ -410,7 +404,7 @@ def _check_struct(game: Game, kernels: Any) -> None:
 
 
 class _Places(NamedTuple):
-    """Where the game is looked at: steps, states, joint actions, and the uniform numbers of the transitions."""
+    """Where a game is checked: steps, states, joint actions, and uniform numbers of transitions."""
 
     h: IntArray
     s: IntArray
@@ -426,7 +420,7 @@ def _places(game: Game, rng: np.random.Generator) -> _Places:
 
 
 def walk(game, h, s, actions, u, first, after, rewards):
-    """Write the first state, the next state and the rewards [N] for each place and its uniform number."""
+    """Write the first state, the next state and the rewards [N] of each place."""
     for k in range(len(h)):
         first[k] = generics.initial_state(game, u[k])
         token = generics.joint_action(game, h[k], s[k], actions[k])
@@ -466,51 +460,11 @@ def _check_walks(game: Game, at: _Places, rng: np.random.Generator, tolerance: f
         require_same(one, other, f"{what} of {name} is not the same compiled and interpreted", tolerance)
 
 
-def draw_often(game, h, s, actions, u, first, after):
-    """Count first states and the next states of one place over many uniform numbers."""
-    token = generics.joint_action(game, h, s, actions)
-    for k in range(len(u)):
-        first[generics.initial_state(game, u[k])] += 1
-        if h + 1 < game.horizon:
-            after[generics.next_state(game, token, u[k])] += 1
-
-
-def _check_tables(game: TabularGame, at: _Places, rng: np.random.Generator) -> None:
-    name = game.name or "the game"
-    kernels = generics.seal(game.kernels())
-    compiled, _ = both_ways(draw_often, name, kernels)
-    few = min(PLACES, 30)
-    for k in range(few):
-        h, s, actions = int(at.h[k]), int(at.s[k]), at.actions[k]
-        where = f"h={h}, s={s}, actions {tuple(actions.tolist())}"
-        token = generics.joint_action(kernels, h, s, actions)
-        paid = np.array([generics.reward(kernels, i, token) for i in range(game.agents)])
-        stated = game.step_rewards(h)[(slice(None), s, *actions)]
-        require_same(paid, stated, f"the rewards of {name} at {where} are not those of its table")
-        first, after = np.zeros(game.states, dtype=np.int64), np.zeros(game.states, dtype=np.int64)
-        compiled(kernels, h, s, actions, rng.random(DRAWS), first, after)
-        require_frequencies(first, game.initial, f"the first state of {name}", comparisons=2 * few)
-        if h + 1 < game.horizon:
-            row = _row(game, h, s, actions)
-            require_frequencies(after, row, f"the next state of {name} at {where}", comparisons=2 * few)
-
-
-def _row(game: TabularGame, h: int, s: int, actions: IntArray) -> FloatArray:
-    """Return the table's distribution of the next state, [S]."""
-    step = h if game.transition_steps > 1 else 0
-    joint = int(np.ravel_multi_index(tuple(actions), game.actions))
-    row = (step * game.states + s) * game.joint_actions + joint
-    cut = slice(*game.successors.first[row : row + 2])
-    probs = np.zeros(game.states)
-    probs[game.successors.state[cut]] = game.successors.prob[cut]
-    return probs
-
-
 # policies -------------------------------------------------------------------------------------------------------------
 
 
 def check_policy(policy: Any, *, seed: int = 0) -> None:
-    """Check a policy: it knows its agents, states and actions, plays them, and survives files and pickling.
+    """Check a policy: its sizes, its play, and that it survives files and pickling.
 
     A policy has `at(h)` with the distributions of a step (Markov), or `part(i)` with agent i's part, which acts alone
     from a common seed; those that have both are checked for both.
@@ -603,14 +557,5 @@ def _check_files(name: str, policy: Any) -> None:
                 raise Violation(f"{name} saves a {ending} that cannot be loaded: {error}") from error
             require(type(again) is type(policy), f"{name} saved as {ending} is loaded as {type(again).__name__}")
             again.save(twice)
-            _require_same_files(path, twice, f"{name} is another after it was saved as {ending} and loaded")
-
-
-def _require_same_files(one: Path, other: Path, sentence: str) -> None:
-    if is_json(one):
-        require(one.read_bytes() == other.read_bytes(), sentence)
-        return
-    left, right = files.read_arrays(one), files.read_arrays(other)
-    require(left.keys() == right.keys(), sentence)
-    for key, array in left.items():
-        require_same(array, right[key], f"{sentence}; {key} differs")
+            same = path.read_bytes() == twice.read_bytes()
+            require(same, f"{name} is another after it was saved as {ending} and loaded")

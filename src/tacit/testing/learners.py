@@ -47,7 +47,7 @@ SEED, DRAWS = 11, 4000
 def check_learner(
     learner: Learner | str, game: Game | None = None, *, episodes: int = 60, tolerance: float = 0.0
 ) -> None:
-    """Check a learner, by playing a game: three agents of different sizes unless one is given.
+    """Check a learner by playing a game, of three agents unless given.
 
     Its words and parameters are what the engine and files can take. The compiled loop, the interpreted loop and agents
     on their own give the same bits, or the first two what differs by a stated tolerance at most. `policy` writes
@@ -229,7 +229,7 @@ def check_weights(name: str, engine: FusedEngine) -> None:
 
 
 def check_checkpoint(name: str, spec: Learner, game: Game, uninterrupted: FusedEngine, returns: FloatArray) -> None:
-    """See that a run stopped and resumed in a new engine ends with the same bits."""
+    """Check that a run resumed in a new engine ends with the same bits."""
     episodes, half = len(returns), len(returns) // 2
     engines = [make_engine(spec, game, episodes) for _ in range(2)]
     engines[0].advance(half)
@@ -241,7 +241,7 @@ def check_checkpoint(name: str, spec: Learner, game: Game, uninterrupted: FusedE
 
 
 def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, returns: FloatArray) -> None:
-    """See that agents who know nothing of each other do what they do in the loop."""
+    """Check that agents on their own do what they do in the loop."""
     agents = [make_alone(spec, game, engine.world, i, game.states) for i in range(game.agents)]
     kernels, world = generics.seal(game.kernels()), np.empty((len(returns), game.horizon))
     streams.stream(SEED, streams.ENVIRONMENT).random(out=world)
@@ -269,7 +269,7 @@ def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, retur
 
 
 def check_own_records(name: str, engine: FusedEngine, i: int) -> None:
-    """See that agent i neither reads nor writes what belongs to others, and remembers nothing outside its records."""
+    """Check that agent i reads and writes its own records, and nothing else."""
     game, rng = engine.game, np.random.default_rng(SEED + i)
     calm, noisy = copy(engine.state), copy(engine.state)
     scramble(noisy, i, rng)
@@ -290,7 +290,7 @@ def check_own_records(name: str, engine: FusedEngine, i: int) -> None:
 
 
 def check_growth(name: str, spec: Learner, game: Game, world: World, i: int) -> None:
-    """See that an agent that grows behaves as before at the states it knew, and starts fresh elsewhere."""
+    """Check that an agent that grows behaves as before in states it knew."""
     rng, S, more = np.random.default_rng(SEED), game.states, 2 * game.states + 1
     still, grown, new = (make_alone(spec, game, world, i, states) for states in (S, S, more))
     if not isinstance(still, Agent):

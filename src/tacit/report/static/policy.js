@@ -23,8 +23,7 @@ tacit.proof = function (proof) {
 
 tacit.oneShot = (game) => tacit.el("section", {}, tacit.el("h4", {}, "The game"),
   tacit.matrix("numbers", tacit.el("caption", { class: "note" }, "rewards of agent 0 (rows) and of agent 1"), "", game.columns,
-    game.rows.map((name, a) => [name, game.cells[a].map(([mine, theirs]) => tacit.el("td", {}, `${tacit.number(mine)}, ${tacit.number(theirs)}`))])),
-  !game.equilibria.length ? null : [tacit.el("p", { class: "note" }, "Nash equilibria:"), tacit.el("ul", {}, game.equilibria.map((words) => tacit.el("li", {}, words)))]);
+    game.rows.map((name, a) => [name, game.cells[a].map(([mine, theirs]) => tacit.el("td", {}, `${tacit.number(mine)}, ${tacit.number(theirs)}`))])));
 
 // A market: the cycle that play ends in, what deviations gain, and prices and profits after two of them.
 tacit.market = function (market) {
