@@ -33,7 +33,8 @@ class Part:
 def resumed(place: Path) -> tuple[Part, list[str]]:
     told: list[str] = []
     part = Part()
-    Checkpoint(place, key="k", note=told.append).resume({"curve": part})
+    for arrays in Checkpoint(place, key="k", note=told.append).read(["curve"]).values():
+        part.restore(arrays)
     return part, told
 
 
@@ -43,8 +44,8 @@ def test_damaged_checkpoints(how: str, count: int, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(memory, "available", lambda: 64_000_000)
     place = tmp_path / "checkpoint.npz"
     whole = Checkpoint(place, key="k")
-    whole.resume({"curve": Part()})
-    whole.save()
+    whole.read(["curve"])
+    whole.save({"curve": Part().snapshot()})
     content, arrays, used = place.read_bytes(), files.read_arrays(place), 0
     assert resumed(place)[0].taken is not None
     for k in range(count):

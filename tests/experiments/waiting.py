@@ -9,15 +9,16 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
-from tacit.engine.checkpoint import Checkpoint
+from tacit.engine.checkpoint import Arrays, Checkpoint
 
-_offer = Checkpoint.offer
+_save = Checkpoint.save
 
 
-def offer(self: Checkpoint) -> None:
-    _offer(self)
+def save(self: Checkpoint, snapshots: Mapping[str, Arrays]) -> None:
+    _save(self, snapshots)
     if vars(self).setdefault("waited", False):
         return
     self.waited = True
@@ -37,4 +38,4 @@ def _content(path: Path) -> str:
         return ""
 
 
-Checkpoint.offer = offer
+Checkpoint.save = save

@@ -128,8 +128,6 @@ KINDS = {
     "polytope": "the correlated equilibria of a 2×2 game, with play of learners and a policy",
     "payoffs": "what two agents can get in a game played once: feasible, cce, ce and Nash payoffs",
 }
-#: Who learns where nobody is named.
-_LEARNER = {"simplex": "fictitious-play", "field": "adaptive-v-cce", "polytope": "adaptive-v-cce"}
 
 
 def add_draw(parser: argparse.ArgumentParser) -> None:
@@ -202,7 +200,8 @@ def _draw_picture(args: argparse.Namespace, kind: str, game: Any, place: Path, m
             axes = pictures.plot_policy(policy, game)
     else:
         policies = [_policy(args, game)] if kind in ("field", "polytope") and (args.policy or args.concept) else []
-        default = [] if policies else [_LEARNER[kind]]  # a policy is drawn as it is
+        usual = "fictitious-play" if kind == "simplex" else "adaptive-v-cce"
+        default = [] if policies else [usual]  # a policy is drawn as it is
         seeds = range(args.seed, args.seed + check.integer("--starts", args.starts, least=1, most=1000))
         limits, learners = {"episodes": args.episodes, "points": 400}, args.learners or default
         paths = [pictures.trajectory(game, who, seed=seed, **limits) for who in learners for seed in seeds]

@@ -13,7 +13,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from tacit.core import files, generics, records
 from tacit.core.compilation import ABOVE, package_digest
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, brief
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -87,59 +87,42 @@ class Checkpoint:
         self.path, self.every, self.resumed = Path(path), every, 0
         self._key = self._named = key
         self._note = note
-        self._parts: Mapping[str, Resumable] = {}
         self._pause = min(_FIRST, every)
         self._wait, self._last = self._pause, time.perf_counter()
 
-    def resume(self, parts: Mapping[str, Resumable], state: object = None) -> None:
-        """Take charge of the parts of a run; restore them from the file, if any.
+    @property
+    def due(self) -> bool:
+        """Whether it is time to write."""
+        return time.perf_counter() - self._last >= self._wait
 
-        `state` is what kernels work on, if anything; the code that defines it counts as code of the run.
-        """
-        self._parts = parts
-        self._key = " ".join([self._named, package_digest(without=ABOVE), *generics.digest_kernels(state)])
-        self._last = time.perf_counter()
-        snapshots = self._read()
-        try:
-            for name, arrays in snapshots.items():
-                parts[name].restore(arrays)
-        except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:  # TacitError is a ValueError
-            raise TacitError(
-                f"{self.path} is not a checkpoint of this run: {one_line(error, 200)}; remove it"
-            ) from None
-        if snapshots:
-            self.resumed = int(snapshots["curve"]["done"])
-
-    def offer(self) -> None:
-        """Write a checkpoint if it is time."""
-        if time.perf_counter() - self._last >= self._wait:
-            self.save()
-
-    def save(self) -> None:
-        """Write a checkpoint now; a run that cannot be stored says so once, and goes on without."""
+    def save(self, snapshots: Mapping[str, Arrays]) -> None:
+        """Write the snapshots of a run's parts."""
         began = time.perf_counter()
         if self._wait == math.inf:
             return
-        try:
-            arrays = {
-                f"{part}:{key}": a for part, resumable in self._parts.items() for key, a in resumable.snapshot().items()
-            }
-        except TacitError as error:
-            self._note(f"this run is not checkpointed: {error}")
-            self._wait = math.inf
-            return
+        arrays = {f"{part}:{key}": array for part, snapshot in snapshots.items() for key, array in snapshot.items()}
         signed = {**arrays, "key": np.array(self._key), "digest": np.array(_digest(arrays))}
         files.write_arrays(self.path, signed, compress=False)  # compressing takes most of the time after Ctrl-C
         self._last = time.perf_counter()
         self._pause = min(2 * self._pause, self.every)
         self._wait = max(self._pause, (self._last - began) / _SHARE)
 
+    def give_up(self, reason: object) -> None:
+        """Note that the run cannot be stored; it goes on without."""
+        self._note(f"this run is not checkpointed: {reason}")
+        self._wait = math.inf
+
     def discard(self) -> None:
         """Remove the file: the run starts over."""
         self.path.unlink(missing_ok=True)
 
-    def _read(self) -> dict[str, Arrays]:
-        """Return the snapshots in the file; none where there is no file or it cannot be used."""
+    def read(self, parts: Iterable[str], state: object = None) -> dict[str, Arrays]:
+        """Return the snapshots of a run's parts. There are none without a file that can be used.
+
+        `state` is what kernels work on, if anything; the code that defines it counts as code of the run.
+        """
+        self._key = " ".join([self._named, package_digest(without=ABOVE), *generics.digest_kernels(state)])
+        self._last = time.perf_counter()
         if not self.path.exists():
             return {}
         try:
@@ -152,7 +135,7 @@ class Checkpoint:
         except TacitError as error:
             self._note(f"{error}; the run starts over")
             return {}
-        snapshots: dict[str, Arrays] = {part: {} for part in self._parts}
+        snapshots: dict[str, Arrays] = {part: {} for part in parts}
         for name, array in arrays.items():
             part, _, key = name.partition(":")
             snapshots.setdefault(part, {})[key] = array

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from tacit.core import generics, memory
 from tacit.core.compilation import compile_loop
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, one_line
 from tacit.core.types import FloatArray
 from tacit.engine import loop
 from tacit.engine.checkpoint import Arrays, Checkpoint, Resumable
@@ -492,11 +492,12 @@ def drive(
             emit(Advanced(curve.done, curve.episodes))
             if not ended and interrupts.pending:
                 ended = "interrupted"
-            if checkpoint is not None and not ended:
-                checkpoint.offer()
+            if checkpoint is not None and not ended and checkpoint.due:
+                _save(checkpoint, engine, curve, output)
     output.interrupted = ended == "interrupted" and engine.failure is None
     if checkpoint is not None and output.interrupted:
-        checkpoint.save()  # after a failure agents have learned from a part of an episode; the last file stays
+        # after a failure agents have learned from a part of an episode; the last file stays
+        _save(checkpoint, engine, curve, output)
     if curve.open:
         curve.close(output.measure(engine, curve.done))
         emit(Measured(curve.last_row(ended)))
@@ -597,6 +598,28 @@ class Interrupts:
 NOTHING_TO_CERTIFY = "certify=True changes nothing here: policies of a discounted game are tables, with exact gaps"
 
 
+def _save(checkpoint: Checkpoint, engine: Engine, curve: Curve, output: Output) -> None:
+    """Write a checkpoint. A run that cannot be stored says so once, and goes on without."""
+    try:
+        snapshots = {"engine": engine.snapshot(), "curve": curve.snapshot(), "output": output.snapshot()}
+    except TacitError as error:
+        checkpoint.give_up(error)
+    else:
+        checkpoint.save(snapshots)
+
+
+def _resume(checkpoint: Checkpoint, engine: Engine, curve: Curve, output: Output) -> None:
+    """Restore the parts of a run from its checkpoint, if there is one."""
+    parts: dict[str, Resumable] = {"engine": engine, "curve": curve, "output": output}
+    try:
+        for name, arrays in checkpoint.read(parts, engine.state).items():
+            parts[name].restore(arrays)
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:  # TacitError is a ValueError
+        message = f"{checkpoint.path} is not a checkpoint of this run: {one_line(error, 200)}; remove it"
+        raise TacitError(message) from None
+    checkpoint.resumed = curve.done
+
+
 def conduct(
     engine: Engine, output: Output, name: str, options: Options, watch: Watcher, checkpoint: Checkpoint | None
 ) -> Run:
@@ -607,7 +630,7 @@ def conduct(
     early = (*output.notes, *warnings, *([NOTHING_TO_CERTIFY] if options.certify and game is not engine.game else []))
     curve = Curve(options.most, options.points, game.agents, stops=options.stops)
     if checkpoint is not None:
-        checkpoint.resume({"engine": engine, "curve": curve, "output": output}, engine.state)
+        _resume(checkpoint, engine, curve, output)
     called = game.name or type(game).__name__
     watch(Started(called, name, options.seed, options.most, curve.done, tuple(curve.rows), engine.game.horizon))
     for note in early:

@@ -19,7 +19,7 @@ from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
 from tacit.evaluation.stage_game import OBJECTIVES, RULES, check_rule, fits
 from tacit.evaluation.stages import NotExact, Report, StageGames
 from tacit.evaluation.values import Step, backward, policy_values, shift_rewards
-from tacit.games.exact import ExactGame, check_exact, joint_draw, with_tables
+from tacit.games.exact import ExactGame, check_exact, joint_draw
 from tacit.policies.markov import MarkovPolicy
 
 #: Joint actions up to which they are written out.
@@ -199,14 +199,14 @@ def _solve_exactly(
     >>> _solve_exactly(tacit.make("chicken"), "ce").values.round(9)
     array([5.25, 5.25])
     """
-    tables = with_tables(game)
+    tables = check_exact(game).tabular()
     w = _check_weights(weights, game.agents)
     if concept == "nash" and weights is not None:
         raise TacitError("weights must be left out for 'nash'; they choose among cce and ce")
     if concept in ("cce", "ce") and objective != "welfare" and weights is not None:
         raise TacitError(f"objective must be 'welfare' where weights are given; got {objective!r}")
     shifted, least = shift_rewards(tables)
-    stages = StageGames(with_tables(shifted), least, report)
+    stages = StageGames(shifted.tabular(), least, report)
     if concept == "optimum":
         policy, V, method = stages.optimum(w)
     elif concept == "nash":

@@ -445,14 +445,14 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
     memory.require(total * (_PER_RUN + curve), f"an experiment of {total:,} runs")
     for game_spec in chosen_games:
         game = make_game(game_spec)
+        name = getattr(game, "name", None) or None
+        label = game_spec.label or (name if games.is_file(game_spec.name) else None)
         for chosen in chosen_learners:
             first = RunSpec(
                 options=options,
                 tables=game.digest,
-                game=replace(
-                    game_spec, params=_game_params(game_spec), label=game_spec.label or _own_name(game_spec, game)
-                ),
-                learner=_with_defaults(chosen, getattr(game, "name", None)),
+                game=replace(game_spec, params=_game_params(game_spec), label=label),
+                learner=_with_defaults(chosen, name),
                 scripts=_digest_files(experiment.scripts),
             )
             same = next((run.label for run in runs if run.hash == first.hash), None)
@@ -516,11 +516,6 @@ def same_game(spec: RunSpec, game: Any = None) -> ExactGame | NamedEnvironment:
     if getattr(game, "digest", None) != spec.tables:
         raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
     return game  # type: ignore[no-any-return]
-
-
-def _own_name(spec: GameSpec, game: object) -> str | None:
-    """Return what a game file calls its game."""
-    return getattr(game, "name", None) or None if games.is_file(spec.name) else None
 
 
 def _game_params(spec: GameSpec) -> dict[str, Any]:

@@ -65,28 +65,19 @@ _LIMIT, _SPREAD = 64_000_000, 24
 
 
 @dataclass(frozen=True)
-class Versions:
-    """What a run was made with."""
-
-    python: str
-    numpy: str
-    numba: str
-
-
-@dataclass(frozen=True)
 class StoredSpec:
     """The content of `spec.toml`."""
 
     hash: str
     run: RunSpec
-    versions: Versions
+    versions: dict[str, str]  # of python, numpy and numba
 
 
 def begin(directory: Path, spec: RunSpec, *, sync: bool = True) -> None:
     """Write what is going to be run."""
     import numba
 
-    versions = Versions(platform.python_version(), np.__version__, numba.__version__)
+    versions = {"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__}
     content = dumps(StoredSpec(spec.hash, spec, versions))
     try:
         files.write(directory / SPEC, content.encode(), sync=sync)

@@ -178,7 +178,8 @@ class Clock:
 
 def work(order: Order, watch: Watcher | None) -> store.Delivery:
     """Run an order wherever this is, and return all that is stored."""
-    spec, game, clock, checkpoint = order.spec, _game(order), Clock(), None
+    spec, clock, checkpoint = order.spec, Clock(), None
+    game: Any = _game(order)
     if order.directory is not None and order.directory.is_dir():
         every = order.every if spec.has_tables else min(order.every, HANGS)
         note = (lambda text: None) if watch is None else (lambda text: watch(Noted(text)))

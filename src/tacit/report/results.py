@@ -71,7 +71,7 @@ class StoredRun:
     name: str
     directory: Path
     spec: RunSpec
-    versions: store.Versions
+    versions: dict[str, str]
     curve: npt.NDArray[Any] | None
     updated: float
     outcome: Outcome | None = None
@@ -231,7 +231,7 @@ def _settings(run: StoredRun, seeds: int) -> list[list[str]]:
     rows += [(name, limit) for name, limit in limits.items() if limit]
     certify = {None: "where it is cheap", True: "yes", False: "no"}[options.certify]
     rows += [("seeds", seeds), ("certificate", certify), ("tacit", spec.tacit)]
-    rows += [("Python", run.versions.python), ("NumPy", run.versions.numpy), ("Numba", run.versions.numba)]
+    rows += list(run.versions.items())[:_ENTRIES]
     return [[text(name), text(_setting(value))] for name, value in rows]
 
 
