@@ -130,7 +130,7 @@ def list_settings(experiment: Experiment) -> Iterator[tuple[str, str]]:
     for learner in experiment.learners:
         params = {**experiment.games[0].params, **learner.params}
         text = ", ".join(f"{key}={value}" for key, value in params.items())
-        yield f"{experiment.name}, {learner.label}", f"`{learner.name}`, {experiment.episodes} episodes, {text}"
+        yield f"{experiment.name}, {learner.label}", f"`{learner.name}`, {experiment.options.episodes} episodes, {text}"
 
 
 def reproduce(args: argparse.Namespace) -> None:

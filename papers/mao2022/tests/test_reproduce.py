@@ -36,7 +36,7 @@ def test_every_panel_can_be_planned():
         experiment = load_experiment(panel.file)
         groups = {learner.label.partition(": ")[0] for learner in experiment.learners}
         assert len(plan(experiment, keep=False)) == len(experiment.learners) * experiment.seeds
-        assert experiment.first_seed >= 2000
+        assert experiment.options.seed >= 2000
         if panel.target != "matrix-team":
             assert groups >= {"V-Learning", "PG", "Centralized", "Independent, caption", "Independent, appendix"}
             constants = {one.params.get("bonus") for one in experiment.learners if one.name == "ucb-independent"}
@@ -45,7 +45,7 @@ def test_every_panel_can_be_planned():
 
 def test_seeds_and_episodes_can_be_changed():
     experiment = load_experiment("good-state", seeds=2, episodes=7)
-    assert (experiment.seeds, experiment.episodes) == (2, 7)
+    assert (experiment.seeds, experiment.options.episodes) == (2, 7)
     assert len(plan(experiment, keep=False)) == 2 * len(experiment.learners)
 
 
@@ -60,10 +60,10 @@ def test_no_claim_is_judged_by_a_part_of_the_seeds(
 ):
     learn = worker.run_learner
 
-    def unlucky(game: Any, learner: Any, params: Any, options: Any, **more: Any) -> Any:
+    def unlucky(game: Any, learner: Any, params: Any, options: Any, *watchers: Any, **more: Any) -> Any:
         if options.seed % 5 == 1:
             raise RuntimeError("not today")
-        return learn(game, learner, params, replace(options, episodes=20), **more)
+        return learn(game, learner, params, replace(options, episodes=20), *watchers, **more)
 
     monkeypatch.setattr(worker, "run_learner", unlucky)
     assert main(["matrix-team", "--quick", "--out", str(tmp_path)]) == 2
