@@ -276,3 +276,42 @@ GAMES: dict[str, Entry] = {
     for kind, *pair in _PAIRS
     for half, (name, make) in zip(("design", "held-out"), pair, strict=True)
 }
+
+#: Games for one look at something that was chosen on `GAMES`: kinds as there, other sizes and seeds.
+FRESH: dict[str, Entry] = {
+    name: Entry(kind, "fresh", make)
+    for kind, name, make in (
+        ("general-sum", "general S3 A3 H4", _random("general-sum", 3, 3, 4, 201)),
+        ("general-sum", "general S6 A3 H7", _random("general-sum", 6, 3, 7, 202)),
+        ("general-sum", "general S9 A4 H6", _random("general-sum", 9, 4, 6, 203)),
+        ("sparse", "sparse S8 A3 H6", _random("general-sum", 8, 3, 6, 204, successors=2)),
+        ("sparse", "sparse S25 A3 H8", _random("general-sum", 25, 3, 8, 205, successors=1)),
+        ("sparse", "sparse S80 A2 H12", _random("general-sum", 80, 2, 12, 206, successors=2, stationary=True)),
+        ("zero-sum", "zero-sum S2 A4 H4", _with(zero_sum, states=2, actions=4, horizon=4, seed=207)),
+        ("zero-sum", "zero-sum S1 A6 H1", _with(zero_sum, states=1, actions=6, horizon=1, seed=208)),
+        ("zero-sum", "zero-sum S6 A3 H7", _with(zero_sum, states=6, actions=3, horizon=7, seed=209, successors=2)),
+        ("team", "team S6 A3 H5", _random("team", 6, 3, 5, 210)),
+        ("team", "team S12 A4 H9", _random("team", 12, 4, 9, 211, successors=2)),
+        ("potential", "potential S4 A3 H5", _random("potential", 4, 3, 5, 212)),
+        ("potential", "potential S8 A4 H7", _random("potential", 8, 4, 7, 213)),
+        ("paper", "good-state H15", _named("good-state", horizon=15)),
+        ("paper", "good-state H8 slip .2", _named("good-state", horizon=8, slip=0.2)),
+        ("paper", "box-pushing H6", _named("box-pushing", horizon=6)),
+        ("classic", "chicken H8", _named("chicken", horizon=8)),
+        ("classic", "battle of the sexes H4", _named("battle-of-the-sexes", horizon=4)),
+        ("classic", "penalty H2", _named("penalty", horizon=2)),
+        ("classic", "stag hunt H12", _named("stag-hunt", horizon=12)),
+        ("classic", "prisoners' dilemma H6", _named("prisoners-dilemma", horizon=6)),
+        ("classic", "biased rock-paper-scissors H2", _with(biased, [1.0, 3.0, 2.0], 2)),
+        ("distancing", "distancing N4 H7", _named("distancing", agents=4, horizon=7)),
+        ("grid", "gridworld 4×3 H10", _with(grid, width=4, height=3, horizon=10)),
+        ("grid", "warehouse 3×2 H15", _with(grid, width=3, height=2, horizon=15, deliver=True)),
+        ("many agents", "general N3 S2 A2 H6", _random("general-sum", 2, 2, 6, 214, agents=3)),
+        (
+            "many agents",
+            "polymatrix N3 S1 A3 H5",
+            _with(polymatrix, agents=3, states=1, actions=3, horizon=5, seed=215),
+        ),
+        ("many agents", "team N3 S4 A3 H4", _random("team", 4, 3, 4, 216, agents=3)),
+    )
+}
