@@ -90,7 +90,7 @@ In this picture and in the table below, cce gaps (of {cce}) stand beside nash ga
 nash equilibrium is a cce, but not the other way round, so these gaps do not rank learners of different kinds.
 
 The same in numbers: on how many games the gap is at most a tenth of uniform play's, and in brackets the mean total
-value. Games where uniform play is an equilibrium are left out. `tacit compare` draws this picture of one game, and the
+value. Games where uniform play is an equilibrium are left out. `tacit compare` ranks learners on one game, and the
 advice after a run that does not come near names who did better here.
 
 {reached}
