@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.learners.spec import Scale, World
 
 SIZES: dict[str, Any] = {"states": 3, "actions": 2, "horizon": 5, "reward_range": (-9, 9)}
 
@@ -47,6 +48,17 @@ def test_tables_are_what_the_rule_says():
     better = int(np.mean(returns[1::2]) > np.mean(returns[::2]))
     np.testing.assert_allclose(agent.state.agents[0]["mean"], [np.mean(returns[::2]), np.mean(returns[1::2])])
     assert (agent.policy.argmax(axis=2) == tables[better].argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize(("episodes", "rate"), [(500, 0.1), (2000, 0.05), (3, 1.0)])
+def test_rate_and_exploration_follow_the_number_of_episodes(episodes, rate):
+    world = World(3, np.array([2]), 5, (-9.0, 9.0), Scale(1, 3, 2, 5, episodes))
+    state = tacit.learners.QBackward().init(world)
+    assert state.rate == pytest.approx(rate)
+    assert state.fall == episodes / 2
+    given = tacit.learners.QBackward(rate=0.3, fall=7).init(world)
+    assert (given.rate, given.fall) == (0.3, 7.0)
+    assert tacit.learners.QBackward(fall=250).init(world).rate == pytest.approx(0.1)
 
 
 def test_an_episode_that_ends_early_is_learned_from_when_the_next_begins():

@@ -15,6 +15,8 @@ k it explores with probability
     ε = max(least, first − (first − least)·k/fall)  or, where nobody says how many episodes there will be,
     ε(s) = max(least, patience/(patience + n(s)))   by its own visits n(s) of the observation, with turns for ever.
 
+With more episodes the step size is smaller, √(2.5/fall), so that values average over more of them.
+
 Beside the greedy policy of the better table it returns the average of the greedy policies that it followed, the n-th
 visit with weight n: where equilibria mix, no greedy policy is one.
 
@@ -25,6 +27,7 @@ agents that are out stay in a state that pays nothing. docs/research/environment
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -42,12 +45,12 @@ class QBackward(Learner):
 
     Parameters
     ----------
-    rate : float
-        The least step size.
+    rate : float, optional
+        The least step size; √(2.5/fall) if not given, .1 where nobody says how many episodes there will be.
     trace : float
         The weight λ of what followed, against what was expected, in the second table.
     fall : float, optional
-        Episodes in which exploration falls to its least; 4/5 of the run's if not given.
+        Episodes in which exploration falls to its least; half of the run's if not given.
     first, least : float
         First and least probability of a uniform action.
     patience : float
@@ -60,16 +63,17 @@ class QBackward(Learner):
     True
     """
 
-    rate: float = 0.1
+    rate: float | None = None
     trace: float = 0.8
     fall: float | None = None
-    first: float = 0.5
+    first: float = 1.0
     least: float = 0.02
     patience: float = 100.0
 
     def __post_init__(self) -> None:
         check.plain_fields(self)
-        check.positive("rate", self.rate, most=1)
+        if self.rate is not None:
+            check.positive("rate", self.rate, most=1)
         check.real("trace", self.trace, least=0, most=1)
         if self.fall is not None:
             check.positive("fall", self.fall)
@@ -86,26 +90,23 @@ class QBackward(Learner):
         """Make the state of all agents."""
         H, S, N, A = world.horizon, world.states, world.agents, capacity(world.actions.max())
         cell = [("Q", "f8", (2, A)), ("tries", "i8", A), ("average", NONNEGATIVE, A)]
+        episodes = world.scale.episodes if 1 < world.scale.episodes < check.EPISODES else 0
+        fall = 0.5 * episodes if self.fall is None else float(self.fall)
+        rate = min(math.sqrt(2.5 / fall), 1.0) if fall > 0.0 else 0.1
         agent = [("length", index(H + 1)), ("episode", "i8"), ("table", index(2)), ("mean", "f8", 2)]
         return QBackwardState(
             cells=records((1, S, N), [*cell, ("visits", "i8")]),
             steps=records((H, N), [("s", index(world.numbers)), ("action", index(A)), ("reward", "f8")]),
             agents=records((N,), agent),
-            rate=float(self.rate),
+            rate=rate if self.rate is None else float(self.rate),
             trace=float(self.trace),
-            fall=self._fall(world.scale.episodes),
+            fall=fall,
             first=float(self.first),
             least=float(self.least),
             patience=float(self.patience),
             actions=world.actions,
             horizon=H,
         )
-
-    def _fall(self, episodes: int) -> float:
-        """Return the episodes in which exploration falls; 0 where it falls by visits."""
-        if self.fall is None:
-            return 0.8 * episodes if 1 < episodes < check.EPISODES else 0.0
-        return float(self.fall)
 
 
 class QBackwardState(NamedTuple):
