@@ -61,7 +61,7 @@ def session(
     """A session of ours; `keep` is the number of episodes to make room for in the record."""
     params = {"bonus": BONUS, "iota": IOTA} if learner in ("stage-v-cce", "stage-v-ce", "v-learning") else {}
     spec = REGISTRY.make(learner, **params)
-    kept = record(game, keep) if keep else Nothing()
+    kept = record(game, keep, certified=certify) if keep else Nothing()
     options = {"averaging": spec.info.averaging, "mu": kept.mu if keep else None}
     cert = certificate(game, spec.info.learns, **options) if certify else Nothing()
     return Timed(game, spec, episodes=1, seed=seed, certificate=cert, record=kept)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import bisect
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.core import generics, memory
+from tacit.core.generics import plain
 from tacit.core.memory import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.drive import Engine, Measures, Nothing, Output, Result
@@ -23,10 +24,12 @@ from tacit.evaluation import uniform_gap
 from tacit.evaluation.behaviour import markov_table
 from tacit.evaluation.certificate import (
     Certificate,
+    ProductEvaluator,
     Schedule,
     bound,
     bound_source,
     certificate,
+    complete_stored,
     is_kept,
     pass_by,
     recent,
@@ -36,6 +39,7 @@ from tacit.evaluation.certificate import (
 from tacit.evaluation.gaps import in_words, is_quick
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game
+from tacit.games.tabular import as_tables
 from tacit.learners import Learner, is_interpreted
 from tacit.options import CERTIFY_JOINT_ACTIONS, Options
 from tacit.policies import MarkovPolicy, RecordedPolicy
@@ -66,6 +70,7 @@ class Record(NamedTuple):
     stored: npt.NDArray[np.float32]  # [K, H, Σ(A_i − 1)]
     clock: IntArray  # [1]  episodes that have begun
     mu: FloatArray  # [N, A]  scratch: the distributions
+    certified: bool  # whether a certificate reads mu
 
     @property
     def capacity(self) -> int:
@@ -110,7 +115,7 @@ def bytes_of(game: Game, episodes: int) -> int:
     return 4 * episodes * game.horizon * (sum(game.actions) - game.agents + 1)
 
 
-def record(game: Game, episodes: int, *, grows: bool = False) -> Record:
+def record(game: Game, episodes: int, *, certified: bool = False, grows: bool = False) -> Record:
     """Make a record for so many episodes; one that grows has capacity for the first of them."""
     if grows:
         episodes = min(episodes, max(1, _FIRST // bytes_of(game, 1)))
@@ -121,15 +126,25 @@ def record(game: Game, episodes: int, *, grows: bool = False) -> Record:
         stored=np.zeros((episodes, game.horizon, sum(game.actions) - game.agents), dtype=np.float32),
         clock=np.zeros(1, dtype=np.int64),
         mu=np.zeros((game.agents, max(game.actions))),
+        certified=certified,
     )
 
 
 @generics.jitable
-def write_down(learner, i, h, s, size, mu, row, column):
-    """Write agent i's distribution into `mu`, and all but its last entry into a row; return the next column."""
+def write_down(learner, i, h, s, size, mu, row, column, certified):
+    """Write agent i's distribution into `mu`, and all but its last entry into a row; return the next column.
+
+    A certificate finds in `mu` what the row stores.
+    """
     generics.policy(learner, i, h, s, mu)
+    total = 0.0
     for a in range(size - 1):
-        row[column + a] = mu[a]
+        row[plain(column + a)] = mu[a]
+        if certified:
+            mu[a] = row[plain(column + a)]
+            total += mu[a]
+    if certified:
+        complete_stored(mu, size, total)
     return column + size - 1
 
 
@@ -140,9 +155,9 @@ def observe_record(observer, learner, game, seats, h, s):
         observer.clock[0] += 1
     k = max(observer.clock[0] - 1, 0)
     observer.visited[k, h] = s
-    column = 0
+    row, column = observer.stored[k, h], 0
     for i in range(len(seats)):
-        column = write_down(learner, i, h, s, game.actions[i], observer.mu[i], observer.stored[k, h], column)
+        column = write_down(learner, i, h, s, game.actions[i], observer.mu[i], row, column, observer.certified)
 
 
 # the record of some visits of each stage -----------------------------------------------------------------------------
@@ -158,6 +173,7 @@ class StageRecord(NamedTuple):
     stored: npt.NDArray[np.float32]  # [C, J, M, Σ(A_i − 1)]
     clock: IntArray  # [1]  episodes that have begun
     mu: FloatArray  # [N, A]  scratch: the distributions
+    certified: bool  # whether a certificate reads mu
 
     def policies(self, game: Game, rule: str) -> dict[str, RecordedPolicy]:
         """Return the policies that the record describes, by where they begin."""
@@ -169,7 +185,7 @@ class StageRecord(NamedTuple):
         return {start: policy.with_start(start) for start in STARTS}
 
 
-def stage_record(game: Game, episodes: int, most: int) -> StageRecord:
+def stage_record(game: Game, episodes: int, most: int, *, certified: bool) -> StageRecord:
     """Make the record of a run of so many episodes that keeps `most` visits of each stage."""
     times = schedule(game, episodes, most)
     C, J, width = game.horizon * game.states, len(times.length), sum(game.actions) - game.agents
@@ -183,6 +199,7 @@ def stage_record(game: Game, episodes: int, most: int) -> StageRecord:
         stored=np.zeros((C, J, most, width), dtype=np.float32),
         clock=np.zeros(1, dtype=np.int64),
         mu=np.zeros((game.agents, max(game.actions))),
+        certified=certified,
     )
 
 
@@ -197,9 +214,9 @@ def observe_stages(observer, learner, game, seats, h, s):
     if keep:
         m = observer.times.kept[c]
         observer.episode[c, j, m] = observer.clock[0] - 1
-        column = 0
+        row, column = observer.stored[c, j, m], 0
         for i in range(len(seats)):
-            column = write_down(learner, i, h, s, game.actions[i], observer.mu[i], observer.stored[c, j, m], column)
+            column = write_down(learner, i, h, s, game.actions[i], observer.mu[i], row, column, observer.certified)
     ends, number = pass_by(observer.times, c, keep)
     if ends:
         observer.until[c, j] = observer.clock[0] - 1
@@ -232,10 +249,12 @@ class RecordedOutput(Output):
         if not (options.keep or (self._tabulates() and bytes_of(game, options.most) <= SMALL_RECORD)):
             self.record = Nothing()
         elif self.visits is None:
-            self.record = record(game, options.most, grows=options.stops)
+            self.record = record(game, options.most, certified=self.certifies, grows=options.stops)
         else:
-            self.record = stage_record(game, options.most, self.visits)
+            self.record = stage_record(game, options.most, self.visits, certified=self.certifies)
         self.certificate: Any = Nothing() if self.tables is None else self._make_certificate(self.tables)
+        tables = as_tables(self.tables)
+        self._evaluator = None if tables is None or tables.endless is not None else ProductEvaluator(tables)
 
     def _make_certificate(self, tables: ExactGame) -> Certificate:
         """Make the certificate of a run."""
@@ -265,7 +284,7 @@ class RecordedOutput(Output):
         if self.tables is None:
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": engine.own_bounds(self.learner.info.learns, done).upper}
-        judged = self._known(self.tables, engine, done, last=self._measures_last(engine))
+        judged = self._known(self.tables, engine, last=self._measures_last(engine), judge=self._judge_row)
         best = judged[self._choose(judged)]
         each = {f"gap_{name}": one.gaps.gap for name, one in judged.items()}
         return {"value": np.asarray(best.values), "gap": best.gaps.upper, **each}
@@ -284,7 +303,7 @@ class RecordedOutput(Output):
         if self.tables is None:
             verdicts = self._unproven(engine, done)
         else:
-            verdicts = self._known(self.tables, engine, done, last=last)
+            verdicts = self._known(self.tables, engine, last=last, judge=self._judge)
             better = min(READINGS, key=lambda name: verdicts[name].gap)
             averaged = self._average_out(self.tables, recorded.get(better))
             verdicts |= {name: self._judge(self.tables, policy) for name, policy in averaged.items()}
@@ -329,7 +348,12 @@ class RecordedOutput(Output):
         return Candidate.with_gaps(Gaps.unknown(self.learner.info.learns, self.game.agents))
 
     def _known(
-        self, tables: ExactGame, engine: Engine, done: int, *, last: MarkovPolicy | None
+        self,
+        tables: ExactGame,
+        engine: Engine,
+        *,
+        last: MarkovPolicy | None,
+        judge: Callable[[ExactGame, MarkovPolicy], Candidate],
     ) -> dict[str, Candidate]:
         """Return what is known of the candidates that are measured while learning."""
         kind, most = self.learner.info.learns, engine.world.largest_gap
@@ -340,7 +364,14 @@ class RecordedOutput(Output):
             verdicts[name] = Candidate.with_gaps(Gaps(kind, np.maximum(gaps, 0.0), source, most=most), values)
         if last is None or (self.interrupted and not is_quick(tables, last)):
             return verdicts
-        return {**verdicts, "last": self._judge(tables, last)}
+        return {**verdicts, "last": judge(tables, last)}
+
+    def _judge_row(self, tables: ExactGame, last: MarkovPolicy) -> Candidate:
+        """Evaluate the last iterate for a row of the curve."""
+        if self._evaluator is None:
+            return self._judge(tables, last)
+        values, gaps = self._evaluator(last)
+        return Candidate.with_gaps(Gaps(self.learner.info.learns, gaps, "exact"), values)
 
     def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
         """Return the last iterate where it is measured in every row of the curve."""

@@ -98,7 +98,8 @@ def turn(pinned, k, b, h):
             if keeps:
                 buffer.visited[k, h + 1, i] = buffer.next_states[i]
                 row = buffer.stored[k, h + 1]
-                column = write_down(buffer.learner, i, h + 1, here, buffer.actions[i], buffer.scratch, row, column)
+                size, mu = buffer.actions[i], buffer.scratch
+                column = write_down(buffer.learner, i, h + 1, here, size, mu, row, column, False)
             buffer.chosen[i] = generics.act(buffer.learner, i, h + 1, here, buffer.u[b, h + 1, i])
     return outcome
 

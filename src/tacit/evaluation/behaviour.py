@@ -191,7 +191,7 @@ def follow(game: ExactGame, policy: RecordedPolicy, *, visits: int | None = None
             continue
         of_cell = slice(first[c], first[c + 1]), slice(edges[c], edges[c + 1])
         visited, weight = _weigh_visits(record, shares, *of_cell, visits)
-        place = Mixture(h, s, np.append(lost[c], shares), record.keys[visited] - cells[c], weight)
+        place = Mixture(h, s, np.append(lost[c], shares), record.keys_at(visited) - cells[c], weight)
         yield place
         if h + 1 == game.horizon:
             continue

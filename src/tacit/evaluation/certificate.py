@@ -47,16 +47,17 @@ from numba import types
 from numba.extending import overload
 
 from tacit.core import generics, memory
+from tacit.core.compilation import compile_loop
 from tacit.core.elementary import dot
 from tacit.core.generics import pairs, plain, put
 from tacit.core.memory import lock
 from tacit.core.records import capacity, records
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.values import backward
+from tacit.evaluation.values import backward, shift_rewards
 from tacit.games.exact import ExactGame
 from tacit.games.kernels import CountTables, GameTables, write_induced
 from tacit.games.protocol import Game
-from tacit.games.tabular import as_tables
+from tacit.games.tabular import TabularGame, as_tables
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import stage_lengths
 
@@ -249,32 +250,37 @@ def observe(cert, learner, game, seats, h, s):
         publish, kept = pass_by(cert.times, c, keep)
         last = 1.0 / max(kept, 1)
     if keep:
-        read_policies(cert.reads, learner, seats, h, s, cert.mu)
-        for i in range(len(seats)):
-            round_to_stored(cert.mu[i], min(game.actions[i], cert.first[0, 0].q.shape[1]))
+        read_policies(cert.reads, learner, game, seats, h, s, cert.mu)
         add(cert.joint, cert, game, seats, h, s, alpha)
     if publish:
-        complete(cert.joint, cert, game, seats, h, s, last)
-        cert.payoffs.changes[plain(h)] += 1
-        lasted = 0
+        take_effect(cert, game, seats, h, s, last)
+
+
+@generics.apart
+def take_effect(cert, game, seats, h, s, last):
+    """Let the averages of (h, s) take effect; the last visit has the weight `last`."""
+    complete(cert.joint, cert, game, seats, h, s, last)
+    cert.payoffs.changes[plain(h)] += 1
+    lasted = 0
+    if h == 0:
+        lasted = cert.clock[0] - cert.since[plain(s)]
+        cert.since[plain(s)] = cert.clock[0]
+    for i in range(len(seats)):
+        n, cell = game.actions[i], cert.cells[plain(h), plain(s), i]
         if h == 0:
-            lasted = cert.clock[0] - cert.since[plain(s)]
-            cert.since[plain(s)] = cert.clock[0]
-        for i in range(len(seats)):
-            n, cell = game.actions[i], cert.cells[plain(h), plain(s), i]
-            if h == 0:
-                count_first(cert.first[plain(s), i], cell, cert.V[0, plain(s), i], n, lasted)
-            cert.V[plain(h), plain(s), i] = cell.v
-            cert.best[plain(h), plain(s), i] = best_deviation(cell, n)
+            count_first(cert.first[plain(s), i], cell, cert.V[0, plain(s), i], n, lasted)
+        cert.V[plain(h), plain(s), i] = cell.v
+        cert.best[plain(h), plain(s), i] = best_deviation(cell, n)
 
 
-def _read(reads, learner, seats, h, s, mu):
-    """Write all agents' distributions into mu [N, A]."""
+def _read(reads, learner, game, seats, h, s, mu):
+    """Write all agents' distributions into mu [N, A], rounded as they would be stored."""
     for i in range(len(seats)):
         generics.policy(learner, i, h, s, mu[i])
+        round_to_stored(mu[i], game.actions[i])
 
 
-def _trust(reads, learner, seats, h, s, mu):
+def _trust(reads, learner, game, seats, h, s, mu):
     """Do nothing: the record has written them."""
 
 
@@ -293,9 +299,16 @@ def _add_later(joint, cert, game, seats, h, s, alpha):
         for i in range(N):
             clear(cert.cells[plain(h), plain(s), i], game.actions[i])
     if is_stale(cert.payoffs, h, c):
-        multiply(seats, joint[plain(c)], cert.payoffs.table[plain(c)], cert.cells[plain(h), plain(s)], game)
-        fill_table(cert, game, seats, h, s, cert.payoffs.table[plain(c)])
+        renew_table(joint, cert, game, seats, h, s)
     add_distribution(seats, joint[plain(c)], cert, game)
+
+
+@generics.apart
+def renew_table(joint, cert, game, seats, h, s):
+    """Multiply the payoffs of (h, s) with what waits for them, and compute them again."""
+    c = h * game.states + s
+    multiply(seats, joint[plain(c)], cert.payoffs.table[plain(c)], cert.cells[plain(h), plain(s)], game)
+    fill_table(cert, game, seats, h, s, cert.payoffs.table[plain(c)])
 
 
 def _add_few(seats, row, cert, game):
@@ -321,7 +334,7 @@ def _add_product(left, joint, mu, actions, most, strides, row, prob):
 
 def _add_products(left, joint, mu, actions, most, strides, row, prob):
     """Add the probabilities of all joint actions in which the agents before `left` play what leads to `row`."""
-    j = len(actions) - len(left)
+    j = len(strides) - len(left)
     stride = 1 if len(left) == 1 else strides[j]
     for a in range(min(actions[j], most)):
         add_products(left[1:], joint, mu, actions, most, strides, row + a * stride, prob * mu[j, a])
@@ -429,6 +442,12 @@ def round_to_stored(probs, n):
     for a in range(n - 1):
         probs[a] = np.float64(np.float32(probs[a]))
         total += probs[a]
+    complete_stored(probs, n, total)
+
+
+@generics.jitable
+def complete_stored(probs, n, total):
+    """Write the last of n probabilities, where the others are rounded and add up to `total`."""
     rest = max(1.0 - total, 0.0)
     probs[n - 1] = rest
     scale = total + rest
@@ -686,3 +705,86 @@ def _bound(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray)
     best = dot(game.initial, np.where(_recommendable(game, B) > 0, picked, 0.0).sum(axis=2))
     values = dot(game.initial, value)
     return Bound(values, best - values)
+
+
+# the last iterate, in each row of the curve -------------------------------------------------------------------------
+
+
+class ProductEvaluator:
+    """Evaluates product policies of one game again and again, compiled once it has done so a few times.
+
+    The same figures as `evaluate`, to rounding: what is summed in another order.
+
+    >>> import tacit
+    >>> game = tacit.make("prisoners-dilemma")
+    >>> values, gaps = ProductEvaluator(game)(tacit.MarkovPolicy.uniform(game))
+    >>> values.tolist(), gaps.tolist()
+    ([1.5, 1.5], [0.75, 0.75])
+    """
+
+    def __init__(self, game: TabularGame) -> None:
+        self._game, least = shift_rewards(game)
+        tables = self._game.tabular()
+        self._moved, self._steps = least * game.effective_horizon, 0
+        N, rows = game.agents, game.states * game.joint_actions
+        memory.require(tables.rewards.nbytes, "the rewards, a second time to evaluate the last iterate")
+        rewards = np.ascontiguousarray(tables.rewards.reshape(N, -1, rows).transpose(1, 2, 0))  # [H or 1, S·J, N]
+        self._tables = (*tables.successors, rewards, np.array(game.actions))
+        self._scratch = np.zeros(N, dtype=np.int64), np.zeros(N), np.zeros((N, max(game.actions)))
+        self._V, self._best = np.zeros((2, game.horizon + 1, game.states, N))
+
+    def __call__(self, policy: MarkovPolicy) -> tuple[FloatArray, FloatArray]:
+        """Return the values [N] and nash gaps [N] of a product policy."""
+        game = self._game
+        self._steps += 10 * game.horizon * game.states * game.joint_actions * game.agents
+        shape = game.agents, game.horizon, game.states, max(game.actions)
+        probs = np.zeros(shape)
+        for table, own in zip(probs, policy.probs, strict=True):
+            table[..., : own.shape[-1]] = own
+        compile_loop(evaluate_product, steps=self._steps)(*self._tables, probs, *self._scratch, self._V, self._best)
+        values = dot(game.initial, self._V[0])
+        return values + self._moved, np.maximum(dot(game.initial, self._best[0]) - values, 0.0)
+
+
+def evaluate_product(first, state, prob, rewards, actions, probs, chosen, after, gain, V, best):
+    """Write values, and those of each agent's best response, [H + 1, S, N], of what agents play, `probs` [N, H, S, A].
+
+    A joint action's others play it with the probability of the agents before, times that of the agents after.
+    """
+    N, H, S, A = probs.shape
+    joint_actions = rewards.shape[1] // S
+    transition_stride = rewards.shape[1] if len(first) - 1 > rewards.shape[1] else 0
+    for back in range(H):
+        h = H - 1 - back
+        reward_step = h if len(rewards) > 1 else 0
+        for s in range(S):
+            for i in range(N):
+                V[h, s, i] = 0.0
+                for a in range(A):
+                    gain[i, a] = 0.0
+            for joint in range(joint_actions):
+                row = s * joint_actions + joint
+                begin, end = first[h * transition_stride + row], first[h * transition_stride + row + 1]
+                rest, prob_after = joint, 1.0
+                for j in range(N - 1, -1, -1):
+                    chosen[j] = rest % actions[j]
+                    rest //= actions[j]
+                    after[j] = prob_after
+                    prob_after *= probs[j, h, s, chosen[j]]
+                prob_before = 1.0
+                for i in range(N):
+                    others, own = prob_before * after[i], probs[i, h, s, chosen[i]]
+                    if others > 0.0:
+                        staying = rewards[reward_step, row, i]
+                        deviating = staying
+                        if h + 1 < H:
+                            for k in range(begin, end):
+                                staying += prob[k] * V[h + 1, state[k], i]
+                                deviating += prob[k] * best[h + 1, state[k], i]
+                        V[h, s, i] += others * own * staying
+                        gain[i, chosen[i]] += others * deviating
+                    prob_before *= own
+            for i in range(N):
+                best[h, s, i] = gain[i, 0]
+                for a in range(1, actions[i]):
+                    best[h, s, i] = max(best[h, s, i], gain[i, a])

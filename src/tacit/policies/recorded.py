@@ -48,6 +48,9 @@ RULES = ("stage", "rate")
 #: No state, action or step has a larger number.
 MOST = 2**31 - 1
 
+#: Up to this many states, looking for each state's visits is quicker than sorting all visits.
+FEW_STATES = 8
+
 
 class Stages(NamedTuple):
     """All stages that have ended, ordered by cell, then by time."""
@@ -149,18 +152,36 @@ class Visits(Sealed):
         keys += np.repeat(np.arange(self.horizon * self.states) * self.episodes, np.diff(self.edges))
         return keys
 
+    def keys_at(self, place: IntArray) -> IntArray:
+        """Return `keys[place]` for places that ascend; of few states without sorting all visits."""
+        if self.visited is None or self.states > FEW_STATES:
+            return self.keys[place]
+        keys, cuts = np.zeros_like(place), np.searchsorted(place, self.edges)
+        for c in np.flatnonzero(np.diff(cuts)):
+            inside = slice(cuts[c], cuts[c + 1])
+            keys[inside] = c * self.episodes + self._episodes[c][place[inside] - self.edges[c]]
+        return keys
+
     @cached_property
     def _states(self) -> npt.NDArray[Any]:
         """The states of all visits, step by step in memory: [H, K]."""
         assert self.visited is not None
-        return np.ascontiguousarray(self.visited.T, dtype=np.min_scalar_type(self.states - 1))
+        return np.ascontiguousarray(self.visited.astype(np.min_scalar_type(self.states - 1)).T)
+
+    @cached_property
+    def _episodes(self) -> list[IntArray]:
+        """The episodes of each cell's visits, of a game with few states."""
+        return [np.flatnonzero(states == s) for states in self._states for s in range(self.states)]
 
     @cached_property
     def edges(self) -> IntArray:
         """Where the visits of each cell begin in `keys`, and where the last ones end: [H·S + 1]."""
         if self.visited is None:
             return np.searchsorted(self.keys, np.arange(self.horizon * self.states + 1) * self.episodes)
-        visits = np.concatenate([np.bincount(states, minlength=self.states) for states in self._states])
+        if self.states <= FEW_STATES:
+            visits = np.array([len(episodes) for episodes in self._episodes])
+        else:
+            visits = np.concatenate([np.bincount(states, minlength=self.states) for states in self._states])
         return np.concatenate([[0], np.cumsum(visits)])
 
     @cached_property
@@ -175,7 +196,7 @@ class Visits(Sealed):
         ends = np.cumsum(lengths)
         which, j = np.nonzero(number[:, None] >= ends)
         end = self.edges[which] + ends[j]
-        return Stages(end - lengths[j], end, self.keys[end - 1])
+        return Stages(end - lengths[j], end, self.keys_at(end - 1))
 
     def _stages_as_given(self) -> Stages:
         cell = self.keys // self.episodes

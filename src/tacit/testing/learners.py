@@ -156,7 +156,8 @@ def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
     """Return what watches the loop: record and, where there are tables, certificate. Nothing for other outputs."""
     if spec.info.returns != "certified":
         return Nothing(), Nothing()
-    exact, visits = as_exact(game), record(game, episodes)
+    exact = as_exact(game)
+    visits = record(game, episodes, certified=exact is not None)
     if exact is None:
         return Nothing(), visits
     return certificate(exact, spec.info.learns, averaging=spec.info.averaging, mu=visits.mu), visits
