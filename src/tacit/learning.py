@@ -27,16 +27,8 @@ from tacit.games.exact import ExactGame, check_exact, check_playable
 from tacit.games.gymnasium import read_table
 from tacit.games.protocol import Game, is_game
 from tacit.games.tabular import TabularGame
-from tacit.learners import (
-    Learner,
-    Portfolio,
-    check_suits,
-    default_for,
-    is_interpreted,
-    is_resumable,
-    team,
-    to_random_horizon,
-)
+from tacit.learners import Learner, Portfolio, check_suits, default_for, team
+from tacit.learners.several import is_interpreted, is_resumable, to_random_horizon
 from tacit.learners.spec import is_exact
 from tacit.options import Options
 

@@ -1,4 +1,4 @@
-"""The lowest layer, and hooks: functions of upper layers that methods of lower ones call, such as `run.plot()`.
+"""The lowest layer, and hooks for methods whose code is in a layer above.
 
 The package's front door registers them by name. A layer never imports from above itself.
 """

@@ -1,4 +1,4 @@
-"""All that tacit uses of numba beyond its documentation, each with what happens where a release does not have it.
+"""All that tacit uses of numba beyond its documentation, and what replaces it.
 
 Loops and kernels are plain numba. What is here makes them faster, but for the last, and nothing depends on it:
 
@@ -80,12 +80,12 @@ def rebuild(target_context: Any, reduced: Any) -> Any:
 
 
 def name_record(record: Any) -> tuple[str, tuple[int]]:
-    """Return what stands for a record in the name of a kernel: the same in all processes, by its fields and offsets."""
+    """Return a record's part of a kernel's name, by its fields and offsets."""
     return "Record", (_number(record.name),)
 
 
 def name_struct(struct: Any) -> tuple[str, tuple[int]]:
-    """Return what stands for a struct in the name of a kernel: by its class, with its module, and its fields' types."""
+    """Return a struct's part of a kernel's name, by its class and its fields' types."""
     kind = struct.instance_class
     fields = [part.mangling_args for part in struct.types]
     return kind.__name__, (_number(f"{kind.__module__}.{kind.__qualname__} {hasattr(kind, '_original')} {fields}"),)

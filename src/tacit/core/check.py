@@ -1,4 +1,4 @@
-"""Checks at the boundary: each returns the value in its proper type or raises one clear sentence."""
+"""Checks at the boundary. Each returns the value in its proper type or raises one clear sentence."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def choice(name: str, value: object, known: Iterable[str]) -> str:
 
 
 def suggestion(value: object, known: Iterable[str]) -> str:
-    """Return "; did you mean …?" where a known word is near, and ";" where none is."""
+    """Return "; did you mean …?" for the nearest known word, or ";"."""
     near = difflib.get_close_matches(str(value)[:100], list(known), n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ";"
 
@@ -214,7 +214,7 @@ def function(name: str, value: object, *, needed: bool = False) -> Any:
 
 
 def plain_fields(instance: Any) -> None:
-    """Turn NumPy numbers in the fields of a frozen dataclass into Python's, before they are checked."""
+    """Turn NumPy numbers in the fields of a dataclass into Python's."""
     for field in dataclasses.fields(instance):
         number = getattr(instance, field.name)
         if isinstance(number, np.generic):

@@ -1,4 +1,4 @@
-"""Compile the loops, and keep on disk those that are made of this package's kernels and nothing else.
+"""Compile the loops, and keep those of this package's own kernels on disk.
 
 A loop over a user's game, bandit, learner or output is compiled in memory, once a process: nobody can know all that a
 user's functions read. All other loops depend on this package's sources and the versions of Python, numba and llvmlite
@@ -77,7 +77,7 @@ def _types(value: object) -> Iterator[type]:
 
 
 def dispatcher(function: Callable[..., Any], directory: Path | None) -> Callable[..., Any]:
-    """Return numba's dispatcher, which compiles on its first call and stores the code if there is a directory."""
+    """Return numba's dispatcher, which stores code where there is a directory."""
     loop: Any = numba.njit(**_OPTIONS)(function)
     if _settings is not None:
         _settings.stored[loop] = directory is not None
@@ -91,7 +91,7 @@ def dispatcher(function: Callable[..., Any], directory: Path | None) -> Callable
 
 @contextmanager
 def _raise_interrupts() -> Iterator[None]:
-    """Raise a Ctrl-C when the block ends: LLVM calls Python back, where an exception is only reported and dropped."""
+    """Raise a Ctrl-C when the block ends. LLVM calls Python back, where an exception is only reported and dropped."""
     report, interrupted = sys.unraisablehook, threading.Event()
 
     def note(unraisable: Any) -> None:
@@ -192,7 +192,7 @@ _DIGEST = re.compile(r"[0-9a-f]{24}")
 
 @cache
 def package_digest(root: Path = _PACKAGE, *, without: tuple[str, ...] = ()) -> str:
-    """Return a digest of the compiler's versions and of this package's sources, `without` those of some packages."""
+    """Return a digest of the compiler's versions and of this package's sources."""
     summed = hashlib.sha256(f"numba {numba.__version__} llvmlite {llvmlite.__version__} python {sys.version}".encode())
     for source in sorted(root.rglob("*.py")):
         name = source.relative_to(root)
@@ -232,7 +232,7 @@ def _is_private(status: os.stat_result) -> bool:
 
 
 def _sweep(home: Path) -> None:
-    """Remove directories that nobody has used for a month: each change of the sources leaves one behind."""
+    """Remove directories that nobody has used for a month. Each change of the sources leaves one behind."""
     with os.scandir(home) as entries:
         for entry in entries:
             ours = entry.is_dir(follow_symlinks=False) and _DIGEST.fullmatch(entry.name)
@@ -256,7 +256,7 @@ class KernelCache:
         self.cache_path = str(directory)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled form of a signature, or None where there is none that can be used."""
+        """Return the stored code of a signature, or None."""
         target_context.refresh()
         key = self._key(sig, target_context.codegen())
         file = self._file(key)
@@ -279,7 +279,7 @@ class KernelCache:
             _log.info("tacit: compiled code stays in memory: %s", error)
 
     def _key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        """Return what must be the same for machine code to be used again, besides the sources."""
+        """Return what distinguishes machine code, besides the sources."""
         code = hashlib.sha256(self._function.__code__.co_code).hexdigest()
         return sig, codegen.magic_tuple(), self._function.__module__, self._function.__qualname__, code
 

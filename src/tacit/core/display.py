@@ -1,4 +1,4 @@
-"""What people look at: tables and sentences, for a terminal, a notebook, a doctest and a program.
+"""Tables and sentences for a terminal, a notebook, a doctest and a program.
 
 A `Document` is made once and rendered three ways: `str` and `repr` are plain text, which doctests and notebooks show; a
 rich console draws it with lines and weights; `data` is what programs read.
@@ -88,7 +88,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Document:
-    """What `show` and `table` return: sentences and tables for people, and the same as plain values for programs.
+    """Sentences and tables for people, and the same as plain values for programs.
 
     `str` is plain text, and rich consoles draw it. `data` is a dict of what JSON has, with
     all digits. Of `results.table()`, `data["games"]` has a dict for each game: `game`, `by` (what is ranked), `rows`
@@ -124,7 +124,7 @@ class Document:
         return {"title": self.title, "parts": self.parts, "content": self.data}
 
     def _flags(self) -> Iterator[tuple[Any, bool, bool]]:
-        """Yield each part, whether it is a sentence, and whether what is before it is one; the title is."""
+        """Yield each part, whether it is text, and whether it follows text."""
         after_text = True
         for part in self.parts:
             is_text = isinstance(part, str)
@@ -169,7 +169,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def drop_noise(values: Any, scale: float) -> Any:
-    """Return numbers, also those in lists and dicts, with 0 for what is only rounding beside values of that scale.
+    """Replace numbers by 0 where they are only rounding beside that scale.
 
     >>> drop_noise({"mean": 1e-18, "ci95": [-2e-17, 0.5]}, 2.0)
     {'mean': 0.0, 'ci95': [0.0, 0.5]}
@@ -199,7 +199,7 @@ def exact(value: float, digits: int | None = None) -> Fraction | float:
 
 
 def few_numbers(values: Sequence[float], most: int = 4) -> str:
-    """Write numbers, one for each agent: once where all are the same, and of many the first.
+    """Write each agent's number: equal ones once, and of many the first.
 
     >>> few_numbers([1.5, 1.5]), few_numbers([1, 2, 3, 4, 5, 6]), few_numbers([7])
     ('1.5 each', '1, 2, 3, 4, … (6 agents)', '7')
@@ -222,7 +222,7 @@ def count(number: int, thing: str) -> str:
 
 
 def interval(value: float, low: float, high: float) -> str:
-    """Write a number and its interval with the same digits, so many that the width of the interval shows.
+    """Write a number and its interval with digits that show the width.
 
     >>> interval(22.987, 22.981, 22.995), interval(0.5, 0.5, 0.5 + 1e-16)
     ('22.987 [22.981, 22.995]', '0.5')
@@ -270,7 +270,7 @@ def printable(text: object, limit: int | None = None) -> str:
 
 
 def printable_json(document: object) -> str:
-    """Return a document as JSON that is safe on a terminal and reads back as the same.
+    """Return JSON that is safe on a terminal and reads back the same.
 
     >>> print(printable_json({"name": "\\u202ea\\x9b×"}))
     {

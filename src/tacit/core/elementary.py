@@ -1,4 +1,4 @@
-"""exp, log and pow, written out: the same bits compiled and interpreted, on every processor; and the simplex.
+"""exp, log and pow with the same bits everywhere, and the simplex.
 
 Kernels must not call the C library's or NumPy's: their last digit differs from library to library, and NumPy's from
 processor to processor (AVX-512 has its own). Additions, multiplications, divisions and square roots are rounded alike
@@ -38,7 +38,7 @@ _MOST = 708.0
 
 
 def _in_two(x: Decimal) -> tuple[float, float]:
-    """Return x as a multiple of 2⁻⁴², which leaves room to add such numbers exactly, and what is left."""
+    """Return x as a multiple of 2⁻⁴², which adds exactly, and the rest."""
     high = round(_DIGITS.multiply(x, 2**42)) / 2**42
     return high, float(_DIGITS.subtract(x, Decimal(high)))
 
@@ -141,7 +141,7 @@ def pow(x: float, y: float) -> float:
 
 
 def exp_less(x, less):
-    """Return e to the power of x − less, for |x| < 708 and a tiny `less`; of arrays too."""
+    """Return exp(x − less) of |x| < 708 and a tiny `less`; of arrays too."""
     whole = np.floor(x * _INVERSE + 0.5)
     r = (x - whole * _HIGH) - whole * _LOW - less
     square = r * r
@@ -172,7 +172,7 @@ def log_in_two(x, doublings):
 
 
 def dot(a: FloatArray, b: FloatArray) -> Any:
-    """Return a·b over the last axis of a and the first of b, added up in a fixed order.
+    """Return a·b over a's last axis and b's first, in a fixed order.
 
     The order in which BLAS (`a @ b`) adds depends on its threads and on the processor, and with it the last digit.
 

@@ -44,7 +44,7 @@ def one_line(text: object, limit: int | None = None) -> str:
 
 
 def sentence(error: BaseException) -> str:
-    """Return what was raised as one sentence: a TacitError's own, otherwise with the name of its type.
+    """Return an error as one sentence, with its type unless it is a TacitError.
 
     >>> sentence(TacitError("eta is -1")), sentence(ZeroDivisionError("division by zero"))
     ('eta is -1', 'ZeroDivisionError: division by zero')

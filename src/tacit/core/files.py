@@ -54,7 +54,7 @@ def path(value: object) -> Path:
 
 @contextmanager
 def name_errors(file: Path, verb: str = "write") -> Iterator[None]:
-    """Within the block, an error of the disk names the file that is written or read."""
+    """Let errors of the disk name the file that is written or read."""
     try:
         yield
     except TacitError:
@@ -68,7 +68,7 @@ def name_errors(file: Path, verb: str = "write") -> Iterator[None]:
 
 @contextmanager
 def skip_sync() -> Iterator[None]:
-    """Within the block, what this thread writes is not synced: files that are read once and removed."""
+    """Sync nothing that this thread writes within the block."""
     _local.skips = True
     try:
         yield
@@ -183,7 +183,7 @@ def write_arrays(target: str | os.PathLike[str], arrays: Mapping[str, npt.ArrayL
 
 
 def _plain(array: Array) -> Array:
-    """Return an array whose type says nothing but what its numbers are: files hold no more."""
+    """Return an array whose type says nothing but what its numbers are. Files hold no more."""
     return array if array.dtype.metadata is None else array.view(array.dtype.str)
 
 

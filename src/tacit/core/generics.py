@@ -91,7 +91,7 @@ _lock = threading.Lock()
 
 
 def is_own(kind: Any) -> bool:
-    """Return whether a class or function is this package's own, found in every process under its name."""
+    """Return whether a class or function is found in this package by its name."""
     package = __name__.partition(".")[0]
     if str(kind.__module__).partition(".")[0] != package:
         return False
@@ -99,7 +99,7 @@ def is_own(kind: Any) -> bool:
 
 
 def seal(struct: Any, like: Any = None) -> Any:
-    """Return a struct whose kernels read for good what holds now, those of the structs within it included.
+    """Return a struct whose kernels, nested ones too, read for good what holds now.
 
     A struct of a user's type becomes one of a subtype with copies of that type's kernels. There is one subtype for all
     structs whose kernels do and read the same, so that they are compiled once. With `like`, a struct that was sealed
@@ -131,7 +131,7 @@ def _edition(kind: type) -> type:
 
 
 def digest_kernels(struct: Any) -> list[str]:
-    """Return digests of the users' kernels of a sealed struct, those of the structs within it included."""
+    """Return digests of the users' kernels of a sealed struct, nested ones too."""
     within = [text for part in struct for text in digest_kernels(part)] if isinstance(struct, tuple) else []
     return [*within, type(struct)._digest] if hasattr(type(struct), "_original") else within
 
@@ -315,7 +315,7 @@ def reward(game, i, token):
 
 @generic
 def induced_payoffs(game, cert, seats, h, s):
-    """Write each agent's value and its payoff for every own action at (h, s), where all play `cert.mu`.
+    """Write each agent's value and payoffs of own actions, where all play `cert.mu`.
 
     The certificate asks for it: `cert.value` [N] with the continuation `cert.V`, `cert.gain` [N, A] with `cert.best`.
     """
@@ -326,7 +326,7 @@ def induced_payoffs(game, cert, seats, h, s):
 
 @generic
 def act(learner, i, h, s, u):
-    """Return agent i's action at step h in state s, drawn with the uniform number u.
+    """Return agent i's action at (h, s), drawn with the uniform number u.
 
     Parameters
     ----------
@@ -426,7 +426,7 @@ def average_policy(learner, i, h, s, out):
 
 @generic
 def averaging(learner, h, s):
-    """Return (α, publish) for the visit of (h, s) that is about to be learned from.
+    """Return (α, publish) for the next visit of (h, s).
 
     The learner's value there is the average x ← (1 − α)·x + α·new, and takes effect when `publish` is true.
 
@@ -534,7 +534,7 @@ def prob(bandit, cell, a):
 
 @generic
 def update(bandit, cell, a, loss, prob):
-    """Learn that action a, drawn with probability `prob`, cost `loss` (in [0, 1] where the theory is to hold).
+    """Learn that action a, drawn with probability `prob`, cost `loss`. The theory has losses in [0, 1].
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ def unwrap(value: T | Owned[T]) -> tuple[T, bool]:
 
 
 def freeze(name: str, value: Any, kind: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
-    """Return a C-contiguous array of this type that nobody can write to: a copy, unless it was `Owned`."""
+    """Return a C-contiguous array of this type that nobody can write to. A copy, unless it was `Owned`."""
     inner, owned = unwrap(value)
     refuse_masked(name, inner)
     array = np.asarray(inner)
@@ -125,7 +125,7 @@ def lock(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def refuse_masked(name: str, value: object, depth: int = _DEPTH) -> None:
-    """Raise for a masked array, on its own or within lists: NumPy would drop its mask without a word."""
+    """Raise for a masked array, on its own or within lists. NumPy would drop its mask without a word."""
     if isinstance(value, np.ma.MaskedArray):
         raise TacitError(f"{name} is a masked array; fill in the masked entries first, e.g. with {name}.filled(0)")
     if isinstance(value, list | tuple) and depth:

@@ -41,7 +41,7 @@ _FEWEST = 4
 
 
 def capacity(actions: SupportsInt) -> int:
-    """Return the capacity of a record for so many actions: a power of two, so that few loops are compiled.
+    """Return the capacity of a record for so many actions. A power of two, so that few loops are compiled.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ def capacity(actions: SupportsInt) -> int:
 
 
 def index(size: SupportsInt) -> np.dtype[Any]:
-    """Return the type of a whole number from 0 to size − 1: files are checked for it."""
+    """Return the type of a whole number from 0 to size − 1. Files are checked for it."""
     return np.dtype("i8", metadata={"least": 0, "most": int(size) - 1})
 
 
 class AttributeRecord(np.void):  # type: ignore[misc]  # np.record does the same
-    """A record as interpreted kernels see it: fields are attributes, as they are in compiled code."""
+    """A record as interpreted kernels see it. Fields are attributes, as they are in compiled code."""
 
     def __getattribute__(self, name: str) -> Any:
         try:
@@ -83,7 +83,7 @@ _field, _attribute = np.void.__getitem__, np.void.__getattribute__
 
 
 def record(fields: Fields) -> np.dtype[Any]:
-    """Return the type of a record: of a learner's field for its bandit, and of the copies within a bandit.
+    """Return the type of a record, for records within a record.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def records(shape: tuple[int, ...], fields: Fields, what: str = "the state of th
 
 
 def arrays(state: Any, path: str = "") -> Iterator[tuple[str, Array]]:
-    """Yield all arrays of a state with their paths, those of the structs within it included."""
+    """Yield all arrays of a state, nested ones too, with their paths."""
     if isinstance(state, np.ndarray):
         yield path, state
     elif isinstance(state, tuple):
@@ -170,7 +170,7 @@ def parts(state: Any) -> Iterator[tuple[str, Array]]:
 
 
 def columns(array: Array, path: str = "") -> Iterator[tuple[str, Array]]:
-    """Yield the numbers in an array of records field by field, as views with their paths; a plain array as it is."""
+    """Yield the fields of an array of records as views, with their paths."""
     if array.dtype.names is None:
         yield path, array
         return
@@ -179,7 +179,7 @@ def columns(array: Array, path: str = "") -> Iterator[tuple[str, Array]]:
 
 
 def transfer(learned: Any, wider: Any) -> None:
-    """Copy all that a state remembers into a fresh one that has room for more states; nothing is in `scratch`."""
+    """Copy what a state remembers into a fresh one for more states."""
     for (path, old), (_, new) in zip(arrays(learned), arrays(wider), strict=True):
         if "scratch" in path.split("."):
             continue

@@ -1,4 +1,4 @@
-"""Names for games, learners and bandits, and what other packages bring: plugins by entry points, and extras.
+"""Names for games, learners and bandits; plugins and extras of other packages.
 
 A plugin that cannot be used is left out and named once, on stderr unless the program that uses tacit sets up the logger
 "tacit" otherwise. It is no warning: where warnings are errors, one broken plugin would disable all of tacit.
@@ -58,7 +58,7 @@ class Registry(Generic[T]):
         fixed: Mapping[str, Any] | None = None,
         **defaults: Any,
     ) -> None:
-        """Register a factory; listings show what it is about, by default the first line of its docstring.
+        """Register a factory. Listings show what it is about, by default the first line of its docstring.
 
         A name may fix some of the factory's parameters, which are then none of its own, and give others new defaults.
 

@@ -26,12 +26,12 @@ _LIBRARIES = {"numba", "numpy", "scipy", __name__.partition(".")[0], *sys.stdlib
 
 
 def is_of_library(thing: Any) -> bool:
-    """Return whether a function or class is of this package, the standard library or one that compiles with it."""
+    """Return whether a function or class is of a library that compiles with tacit."""
     return str(thing.__module__).partition(".")[0] in _LIBRARIES
 
 
 def copy_functions(functions: Sequence[FunctionType]) -> tuple[list[FunctionType], list[FunctionType]]:
-    """Return copies of functions, and all copies that were made: theirs, and those of the functions that they call.
+    """Return copies of functions, and all copies, with those of what they call.
 
     >>> x = 1
     >>> def f():
@@ -113,7 +113,7 @@ def _closure(function: FunctionType) -> dict[str, Any]:
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """Yield the names that code looks up, globals and attributes, those of the functions within it included."""
+    """Yield the names that code and its inner functions look up."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -146,7 +146,7 @@ def describe(functions: Sequence[FunctionType]) -> tuple[Any, ...]:
 
 
 def digest(functions: Sequence[FunctionType], *values: Any) -> str:
-    """Return a digest of what functions do and of other values, the same in all processes."""
+    """Return a digest of functions and other values, the same in all processes."""
     return hashlib.sha256(repr((describe(functions), _describe(values, {}))).encode()).hexdigest()[:24]
 
 
@@ -185,7 +185,7 @@ def _describe(value: Any, seen: dict[int, int]) -> Any:
 
 
 class _Other:
-    """Anything else, such as a module or a class: the same only as itself, and in texts by its name."""
+    """Anything else, such as a module or a class. The same only as itself, and in texts by its name."""
 
     def __init__(self, value: Any) -> None:
         self._value = value

@@ -1,4 +1,4 @@
-"""One agent on its own: it sees the state, its action and its reward, and nothing else.
+"""One agent on its own. It sees the state, its action and its reward, and nothing else.
 
 It calls the very kernels of the fused loop, with the same random stream: agents of the same seed that meet the same
 states and rewards do the same, bit for bit.
@@ -153,7 +153,7 @@ class Agent:
         return self._joint[self._seat]
 
     def learn(self, h: int, s: int, a: int, reward: float, next_state: int | None) -> None:
-        """Learn from one's own step; after the last step `next_state` does not matter and may be None."""
+        """Learn from one's own step. After the last step `next_state` does not matter and may be None."""
         h, s = self._place(h, s)
         a = check.integer("a", a, least=0, most=self.actions - 1)
         r = check.real("reward", reward)
@@ -177,7 +177,7 @@ class Agent:
 
     @property
     def estimate(self) -> float:
-        """The agent's own estimate of its gap so far, (1/K)·Σ_k (V̄_1 − V̲_1), in reward units (V-learning only).
+        """A V-learner's own estimate of its gap, (1/K)·Σ_k (V̄_1 − V̲_1), in reward units.
 
         It is no bound: ι, unless it was given, knows nothing of the others and of the number of episodes.
         """
@@ -224,7 +224,7 @@ def agent(
     states: int,
     actions: int,
     horizon: int,
-    reward_range: tuple[float, float],
+    reward_range: tuple[float, float] | None = None,
     seed: int = 0,
     index: int = 0,
     team: Sequence[int] | None = None,
@@ -247,6 +247,7 @@ def agent(
     learner : str or learner object
     states, actions, horizon : int
     reward_range : (low, high)
+        Required: of this agent's rewards.
     seed, index : int
         The common seed and the agent's own number make its random stream.
     team : sequence of int, for centralized learners only
@@ -297,7 +298,7 @@ def _check_team(
     actions: int,
     span: tuple[float, float],
 ) -> list[int]:
-    """Return how many actions each agent of the state has: one agent, or all of a centralized learner."""
+    """Return the actions of one agent, or of all agents of a centralized learner."""
     if "all agents" not in spec.info.needs:
         if team is not None or rewards is not None:
             raise TacitError(f"{name} is decentralized; leave out team and rewards")
@@ -418,7 +419,7 @@ def _restore(arrays: Arrays, learner: str | Learner | None) -> Agent:
 
 
 def _plain(params: Any) -> Any:
-    """Return parameters if they are plain values, otherwise None: the learner has then to be given again."""
+    """Return parameters if they are plain values; otherwise None, and the learner is given again."""
     if params is None or not all(isinstance(value, bool | int | float | str) for value in params.values()):
         return None
     return {key: value for key, value in params.items() if not isinstance(value, float) or math.isfinite(value)}

@@ -1,4 +1,4 @@
-"""A run in progress on disk: kill it at any moment, and the same call resumes it and ends with the same bits.
+"""A run in progress on disk. Kill it at any moment, and the same call resumes it and ends with the same bits.
 
 All that changes during a run are arrays and the states of generators. Each part of a run gives its own as a snapshot of
 named arrays and takes it back; the checkpoint writes them between two chunks atomically, with a digest. It is
@@ -174,7 +174,7 @@ def check_names(arrays: Arrays, names: set[str]) -> None:
 
 
 def check_alike(arrays: Arrays, fresh: Arrays, *, most: int) -> None:
-    """Raise unless arrays fit a fresh state: its types and shapes, and numbers that it could come to.
+    """Raise unless arrays could be those of a fresh state, later.
 
     Those are finite ones, none below zero where that never happens, and whole ones from 0 (or what the fresh state has
     below) to `most` more than it begins with.

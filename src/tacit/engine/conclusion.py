@@ -1,4 +1,4 @@
-"""What is printed of one run, and of several: the conclusion first, one fact a line, the same for both."""
+"""What is printed of one run or several: the conclusion first, one fact a line."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def policy_kind(policy: Any) -> str:
 
 
 def policy_fact(kinds: Iterable[str], chosen: Iterable[str]) -> str:
-    """Say what kind of policy is returned, and which candidate; of several seeds, all of them.
+    """Say what kind of policy is returned, and which candidate. Of several seeds, all of them.
 
     >>> policy_fact(["Markov"], ["model-independent last"]), policy_fact(["mixture"], ["average"])
     ('Markov, from model-independent (last iterate)', 'mixture, from average')

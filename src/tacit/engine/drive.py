@@ -1,4 +1,4 @@
-"""The two parts of a run that vary, its curve, THE while-loop that joins them, and a run from its start to its end.
+"""Engine, output and curve of a run, and THE while-loop that joins them.
 
 An engine plays, an output measures and names candidates. The loop plays a chunk, measures, writes the curve,
 checkpoints, listens to Ctrl-C and tells the watchers. Engines differ only in how they advance, outputs only in what
@@ -129,10 +129,10 @@ class Engine(Resumable, Protocol):
         return None
 
     def advance(self, episodes: int) -> FloatArray:
-        """Play at most so many episodes, for a fraction of a second; return returns [episodes, N]."""
+        """Play at most so many episodes, for a fraction of a second. Return returns [episodes, N]."""
 
     def distributions(self, *, recent: bool = False) -> list[FloatArray]:
-        """Return each agent's distributions [H, S, A_i]: the last iterate, or the average of recent ones."""
+        """Return each agent's last iterate [H, S, A_i], or the average of recent ones."""
 
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
         """Return what `distributions` returned, now or earlier, as a policy of the game."""
@@ -173,7 +173,7 @@ class Result:
 
 
 class Output(Resumable, Protocol):
-    """What a run yields besides rewards, and how good that is; it is made with `game`, `learner` and `options`.
+    """What a run yields besides rewards, and how good that is. It is made with `game`, `learner` and `options`.
 
     Attributes
     ----------
@@ -203,7 +203,7 @@ class Output(Resumable, Protocol):
     interrupted: bool = False
 
     def look(self, engine: Engine, done: int) -> int | None:
-        """See the engine between chunks; return the episode before which it must be seen again, if there is one.
+        """See the engine between chunks. Return the episode before which it must be seen again, if there is one.
 
         Returning `done` itself ends the run for lack of memory.
         """
@@ -215,7 +215,7 @@ class Output(Resumable, Protocol):
         """Return the candidates."""
 
     def snapshot(self) -> Arrays:
-        """Return everything that has changed since the output was made; what watches the loop is the engine's."""
+        """Return everything that has changed since the output was made. What watches the loop is the engine's."""
         return {}
 
     def restore(self, arrays: Arrays) -> None:
@@ -391,7 +391,7 @@ class Curve:
 
 
 def _add_up(total: FloatArray, returns: FloatArray) -> FloatArray:
-    """Add returns [episodes, N] to `total` [N] one after the other: the sum does not depend on how a run is cut."""
+    """Add returns [episodes, N] to `total` [N] one after the other. The sum does not depend on how a run is cut."""
     if len(returns) > _MANY_ROWS:
         summed = total.copy()
         compile_loop(loop.add_rows)(summed, returns)
@@ -505,7 +505,7 @@ def drive(
 
 
 class Clock:
-    """The time of a run: what it had learned for when it was resumed, and what has passed since its first chunk.
+    """The time of a run: before it was resumed, and since its first chunk.
 
     Before that, kernels are compiled.
     """
@@ -546,7 +546,8 @@ class Clock:
         return row
 
     def affords_row(self) -> bool:
-        """Return whether a row may be measured now: that takes a tenth of the time, or half where that is short."""
+        """Return whether measuring has left enough time to measure again."""
+        # half of the time so far, or a tenth of all
         return self._seconds is None or 2 * self._measuring <= self._time or 10 * self._measuring <= self._seconds
 
     def chunk(self) -> int:
@@ -560,7 +561,7 @@ class Clock:
 
 
 class Interrupts:
-    """While it is entered, the first Ctrl-C only sets `pending`, and soon `message` is logged; a second interrupts.
+    """Turns the first Ctrl-C into `pending`, and soon logs `message`. A second one interrupts.
 
     So a run ends between two chunks, where everything that was done is consistent. In other threads than the main one,
     which signals never reach, it does nothing.
@@ -703,7 +704,7 @@ def _explain_end(ended: str, options: Options, full: str) -> list[str]:
 
 
 def _make_stationary(result: Result, stretch: ExactGame, options: Options) -> Result:
-    """Return policies of a stretch as stationary ones of its discounted game; a mixture over stretches is none."""
+    """Return policies of a stretch as stationary ones of its discounted game. A mixture over stretches is none."""
     game = stretch.endless
     assert game is not None
     candidates: dict[str, Candidate] = {}

@@ -1,4 +1,4 @@
-"""What happens during a run, as a stream of events; whoever shows or stores something watches it."""
+"""What happens during a run, as a stream of events. Whoever shows or stores something watches it."""
 
 from __future__ import annotations
 
@@ -145,18 +145,18 @@ log = logging.getLogger("tacit")
 
 
 def log_event(event: Event) -> None:
-    """Write an event to the logger "tacit": measurements and progress as debug, the rest as info."""
+    """Log an event: measurements and progress as debug, the rest as info."""
     log.log(logging.DEBUG if isinstance(event, Advanced | Measured) else logging.INFO, "%s", event)
 
 
 def show_urgent(event: Event) -> None:
-    """Write what was guessed before learning where people see it: a warning of the logger "tacit", on stderr."""
+    """Log what was guessed before learning as a warning, so that people see it."""
     if isinstance(event, Noted) and event.urgent:
         log.warning("%s", event.text)
 
 
 def show_progress() -> bool:
-    """Return whether a terminal or a notebook shows stderr as it is written; TACIT_PROGRESS=0 says that none does."""
+    """Return whether a terminal or a notebook shows stderr. TACIT_PROGRESS=0 says that none does."""
     watched = "ipykernel" in sys.modules or bool(getattr(sys.stderr, "isatty", bool)())
     return watched and os.environ.get("TACIT_PROGRESS") != "0"
 

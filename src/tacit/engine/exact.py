@@ -21,7 +21,7 @@ from tacit.policies import MarkovPolicy
 
 
 class ExactEngine(Engine):
-    """All agents of a tabular game, from its tables; the reward of an iteration is the exact value."""
+    """All agents of a tabular game, from its tables. The reward of an iteration is the exact value."""
 
     chunk = 1
 
@@ -39,7 +39,7 @@ class ExactEngine(Engine):
             self.gap = evaluate(game, self.iterate).gap
 
     def advance(self, episodes: int) -> FloatArray:
-        """Take steps until there is nothing left to gain; return the values [iterations, N] before each."""
+        """Take steps until there is nothing left to gain. Return the values [iterations, N] before each."""
         began = time.perf_counter()
         values: list[FloatArray] = []
         while len(values) < episodes and not self.finished:

@@ -30,7 +30,7 @@ CHUNK_DRAWS = 1 << 23
 
 
 def seats(agents: int) -> tuple[int, ...] | IntArray:
-    """Return one entry for each agent, as the loop takes them: a tuple for few, whose length the compiler knows."""
+    """Return one entry for each agent, for few in a tuple of known length."""
     return by_agent((0,) * agents)
 
 
@@ -111,7 +111,7 @@ class FusedEngine(Engine):
         return MarkovPolicy(distributions)
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
-        """Return what each agent knows of its own gap: bounds where the theorem covers the run, otherwise estimates."""
+        """Return each agent's own bounds where the theorem covers the run, otherwise estimates."""
         total = v_base.bound_sum(self.state)
         if total is None:
             return Gaps.unknown(kind, self.game.agents)
@@ -158,7 +158,7 @@ class FusedEngine(Engine):
         self.seconds += time.perf_counter() - began
 
     def _draws(self, episodes: int) -> tuple[FloatArray, FloatArray]:
-        """Draw the uniform numbers of a chunk, always into the same memory: it stays within a core's cache."""
+        """Draw the uniform numbers of a chunk, always into the same memory. It stays within a core's cache."""
         split, shape = 1 + episodes * self.game.horizon, (self.game.agents, episodes, self.game.horizon)
         moves = self._uniforms[1:split]
         agent_u = self._uniforms[split : split + math.prod(shape)].reshape(shape)

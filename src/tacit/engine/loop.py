@@ -42,7 +42,7 @@ def episodes(game, learner, certificate, record, seats, game_u, agent_u, chosen,
 
 
 def distributions(learner, horizon, states, recent, out):
-    """Write every agent's current or average distribution at every step and state into `out` [N, H, S, A]."""
+    """Write the agents' current or average distributions into `out` [N, H, S, A]."""
     for i in range(len(out)):
         for h in range(horizon):
             for s in range(states):

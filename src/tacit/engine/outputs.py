@@ -1,4 +1,4 @@
-"""What a run yields: of learners whose iterates are Markov policies, and of a portfolio; every output by its name.
+"""Outputs by name: of learners whose iterates are Markov policies, and of a portfolio.
 
 A learner states its output by name. A new one is a class as in `engine/drive.py` and a line in the table at the end, or
 an entry point of the group `tacit.outputs`; it is made with (game, learner, options).
@@ -28,7 +28,8 @@ from tacit.evaluation.gaps import evaluate_returned, is_quick
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game
 from tacit.games.tabular import as_tables
-from tacit.learners import Learner, Portfolio, is_interpreted
+from tacit.learners import Learner, Portfolio
+from tacit.learners.several import is_interpreted
 from tacit.learners.spec import is_exact
 from tacit.options import Options
 from tacit.policies import MarkovPolicy
@@ -342,7 +343,7 @@ class TurnEngine(Joined, Engine):
 
 
 class BestOutput(Joined, Output):
-    """The candidates of all members, named after both; the one to return is selected with the exact gap."""
+    """The candidates of all members, named after both. The one to return is selected with the exact gap."""
 
     def __init__(self, game: ExactGame, learner: Portfolio, members: Sequence[Member], options: Options) -> None:
         self.game, self.members, self.options, self._kind = game, members, options, learner.info.learns
@@ -353,7 +354,7 @@ class BestOutput(Joined, Output):
         self._values, self._gaps = (np.full((len(members), game.agents), np.nan) for _ in range(2))  # [M, N]
 
     def look(self, engine: Engine, done: int) -> int | None:
-        """Let every member's output see its engine; return the first episode before which one must see it again."""
+        """Let every member's output see its engine. Return the first episode before which one must see it again."""
         until = []
         for m, member in enumerate(self.members):
             episode = member.output.look(member.engine, self._share(m, done))
@@ -399,7 +400,7 @@ class BestOutput(Joined, Output):
         return share(m, len(self.members), done)
 
     def _select(self, candidates: dict[str, Candidate]) -> str:
-        """Return the name of the best of those whose gaps are known; "" where none is."""
+        """Return the name of the best candidate whose gap is known, or ""."""
         judged = {name: candidate for name, candidate in candidates.items() if _is_known(candidate)}
         return choose(judged, functools.partial(uniform_gap, self.game), **self.options.choice) if judged else ""
 

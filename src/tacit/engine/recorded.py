@@ -40,7 +40,8 @@ from tacit.evaluation.gaps import in_words, is_quick
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game
 from tacit.games.tabular import as_tables
-from tacit.learners import Learner, is_interpreted
+from tacit.learners import Learner
+from tacit.learners.several import is_interpreted
 from tacit.options import CERTIFY_JOINT_ACTIONS, Options
 from tacit.policies import MarkovPolicy, RecordedPolicy
 from tacit.policies.recorded import STARTS, Visits

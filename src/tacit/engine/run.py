@@ -89,7 +89,7 @@ class Gaps:
 
     @property
     def size(self) -> str:
-        """The largest gap in writing, with a sign that says how sure it is: "= 0.1", "≤ 0.1" or "≈ 0.1"."""
+        """The largest gap with its sign: "= 0.1", "≤ 0.1" or "≈ 0.1"."""
         if self.source == "none":
             return "not known"
         return f"{conclusion.gap_sign(self.source)} {self.gap:.4g}"
@@ -189,7 +189,7 @@ class Candidate:
 
 
 class Candidates(dict[str, Candidate]):
-    """The candidates of a run by name; its `repr` is a table of those whose gaps have been computed."""
+    """The candidates of a run by name. Its `repr` is a table of those whose gaps have been computed."""
 
     def __missing__(self, name: object) -> Candidate:
         raise KeyError(f"no candidate {brief(name)}; this run has {', '.join(self)}")
@@ -214,7 +214,7 @@ def _evaluate(policy: MarkovPolicy, tables: ExactGame | None, kind: str) -> tupl
 
 
 def objective(values: FloatArray, prefer: str | int | None) -> float:
-    """Return what `prefer` compares of values [N]: their sum, for "egalitarian" the least, or an agent's.
+    """Return the sum of values [N], for "egalitarian" the least, or an agent's own.
 
     >>> [objective(np.array([1.0, 3.0]), prefer) for prefer in ("welfare", "egalitarian", 1)]
     [4.0, 1.0, 3.0]
@@ -308,7 +308,7 @@ def net_objective(one: Candidate, prefer: str | int | None) -> float:
 
 
 def _is_preferred(one: Candidate, other: Candidate, least: float = 0.0) -> bool:
-    """Return whether one policy is better for some agent by more than `least`, worse for none."""
+    """Return whether some agent gains more than `least`, and none loses."""
     if one.values is None or other.values is None:
         return False
     more = one.values - other.values
@@ -483,13 +483,15 @@ class Run:
     def __post_init__(self) -> None:
         if not isinstance(self.candidates, Mapping) or self.chosen not in self.candidates:
             raise TacitError(f"chosen must be the name of one of the candidates; got {brief(self.chosen)}")
+        if not isinstance(self.last, MarkovPolicy):
+            raise TacitError(f"last must be a MarkovPolicy; got {brief(self.last)}")
         object.__setattr__(self, "candidates", Candidates(self.candidates))
         for policy in (self.last, self.sampled, *(one._policy for one in self.candidates.values())):
             if policy is not None:
                 policy.game = self.game  # for people: names, and what is reached
 
     def show(self, *, everything: bool = False, limit: int | None = 40) -> Document:
-        """Show the run's policy and where its gap comes from, exactly; of an environment, the policy alone.
+        """Show the run's policy and where its gap comes from, exactly. Of an environment, the policy alone.
 
         >>> import tacit
         >>> run = tacit.learn(tacit.make("prisoners-dilemma"), "npg", episodes=50, eta=0.5)
@@ -532,7 +534,7 @@ class Run:
         return call_hook("plot_run", self, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the run to a new directory, as experiments do: `tacit plot`, `report` and `evaluate` read it too.
+        """Write the run to a new directory, as experiments do. `tacit plot`, `report` and `evaluate` read it too.
 
         The returned policy and the last iterate are stored; of other candidates, gaps and values. A game with tables is
         stored beside them; of an environment, what was observed.
@@ -570,7 +572,7 @@ class Run:
         return require("pandas", "pandas").DataFrame(self.curve).set_index("episode")
 
     def prove(self) -> Proof:
-        """Prove the gap of the run's Markov policy, once; from then on `print(run)` says what was proven.
+        """Prove the gap of the run's Markov policy, once. From then on `print(run)` says what was proven.
 
         >>> import tacit
         >>> run = tacit.learn(tacit.make("prisoners-dilemma"), "npg", episodes=50, eta=0.5)
@@ -640,7 +642,7 @@ class Run:
 
     @cached_property
     def uniform_gap(self) -> float | None:
-        """Exact nash gap of the uniform policy, where the game has tables: what learning begins with."""
+        """Exact nash gap of the uniform policy, where the game has tables."""
         return None if self.exact is None else uniform_gap(self.exact)
 
     @cached_property
@@ -677,7 +679,7 @@ class Run:
         return conclusion.lay_out(title, facts, [advice.text for advice in self.advice])
 
     def _facts(self) -> dict[str, str]:
-        """Return what `print(run)` says, one fact a line: gap, values, policy, how it was selected, time."""
+        """Return what `print(run)` says, one fact a line."""
         gaps, values, scale = self.gaps, self.values, self._scale
         facts = {conclusion.gap_label(gaps.kind): "not known" if gaps.source == "none" else conclusion.UNINFORMATIVE}
         if gaps.source != "none" and gaps.informative:

@@ -27,7 +27,8 @@ from tacit.engine.agents import make_agent
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack
 from tacit.engine.fused import read_distributions, to_distributions
 from tacit.engine.recorded import write_down
-from tacit.learners import Learner, World, is_interpreted, v_base
+from tacit.learners import Learner, World, v_base
+from tacit.learners.several import is_interpreted
 from tacit.learners.spec import remembers_by_step, with_start
 
 #: Uniform numbers that are drawn ahead: half a megabyte.
@@ -44,7 +45,7 @@ SAME, APART, BAD_REWARD, BAD_STATE = 0, 1, -1, -2
 
 
 class TurnBuffer(NamedTuple):
-    """What a turn reads and writes: the environment's side of it, and the agents' own states."""
+    """What a turn reads and writes, with the agents' own states."""
 
     learner: Any
     rows: IntArray  # [N]  the row of its next cell; none where there are no cells
@@ -63,7 +64,7 @@ class TurnBuffer(NamedTuple):
 
 
 def turn(pinned, k, b, h):
-    """Let all agents learn from step h of episode k, and act at step h + 1.
+    """Let all agents learn from step h, and act at the next one.
 
     With h = −1 they only act, and after the last step they only learn. Agent i acts with the number u[b, h + 1, i].
     Rewards and states are checked before anything is changed.
@@ -105,7 +106,7 @@ def turn(pinned, k, b, h):
 
 
 def read_cells(learner, recent, keys, out):
-    """Write the distributions of cells with these keys [N, rows] into `out` [N, H, S, A]."""
+    """Write the distributions of cells, by their keys, into `out` [N, H, S, A]."""
     for i in range(len(out)):
         for row in range(keys.shape[1]):
             h, s = keys[i, row] // STEP, keys[i, row] % STEP
@@ -148,7 +149,7 @@ class Team(Protocol):
         self.buffer = self.buffer._replace(visited=visited, stored=stored)
 
     def begin(self, episode: int) -> Callable[[int], int]:
-        """Begin the episode of this number; return its turns, a function of the step, as `turn` has it."""
+        """Begin an episode. Return its turns, a function of the step, as `turn` has it."""
 
     def grow(self, states: int) -> None:
         """Take memory for more states."""
@@ -167,11 +168,11 @@ class Team(Protocol):
 
     @property
     def cells(self) -> int:
-        """Cells (h, s) of the agent that has visited the most; 0 where nobody counts them."""
+        """Most cells (h, s) that an agent has visited; 0 where nobody counts."""
         return 0
 
     def snapshot(self) -> Arrays:
-        """Return all that has changed since the team was made; the streams follow from the episode."""
+        """Return all that has changed since the team was made. The streams follow from the episode."""
         raise TacitError("learners that are Python classes are not checkpointed")
 
     def restore(self, arrays: Arrays, capacity: int) -> None:
@@ -212,7 +213,7 @@ class CompiledTeam(Team):
         self._put(visited=visited, stored=stored)
 
     def begin(self, episode: int) -> Callable[[int], int]:
-        """Draw ahead; the numbers of an episode depend on nothing but the seed, the agent and the episode."""
+        """Draw ahead: numbers depend on seed, agent and episode alone."""
         self.buffer.returns[:] = 0.0
         block, b = divmod(episode, self._ahead)
         if block != self._block:
@@ -314,7 +315,7 @@ class PooledTeam(CompiledTeam):
         return (1 + self.cells) * self._row_bytes
 
     def _reserve(self, more: int, state: Any) -> Any:
-        """Return a state whose arrays have so many free rows; the same where there are enough."""
+        """Return a state with so many free rows: the same where there are enough."""
         used, capacity = 1 + self.cells, len(next(iter(self._arrays.values())))
         if used + more <= capacity:
             return state
@@ -401,7 +402,7 @@ class PooledTeam(CompiledTeam):
 
 
 def pad(start: FloatArray, states: int) -> FloatArray:
-    """Return a starting policy [H or 1, S, A] of more states, uniform in the new ones."""
+    """Return a starting policy of more states, uniform in the new ones."""
     steps, before, actions = start.shape
     if before >= states:
         return start
@@ -454,7 +455,7 @@ class PlainTeam(Team):
         return self._turn
 
     def _turn(self, h: int) -> int:
-        """Learn and act, one agent after the other; after the last step the next state is −1."""
+        """Learn and act, one agent after the other. After the last step the next state is −1."""
         buffer, acts = self.buffer, h + 1 < self._horizon
         low, high = buffer.reward_range
         if h >= 0 and not ((low <= buffer.rewards) & (buffer.rewards <= high)).all():

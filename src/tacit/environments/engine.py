@@ -53,8 +53,9 @@ from tacit.environments.external import policy_of
 from tacit.environments.networks import join
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings, suggest_encode
 from tacit.games.protocol import Game
-from tacit.learners import Learner, World, is_resumable, v_base
+from tacit.learners import Learner, World, v_base
 from tacit.learners.ppo import NetworkMember
+from tacit.learners.several import is_resumable
 from tacit.learners.spec import Scale
 from tacit.options import Options
 from tacit.policies import MarkovPolicy, NetworkPart, NetworkPolicy, RecordedPolicy

@@ -32,7 +32,8 @@ from tacit.evaluation.stage_game import deviation_gains, find_corners
 from tacit.figures.style import COLORS, animate, axes_for, legend, name, new_axes, plain, styled, title
 from tacit.games.showing import action_names, state_name, steps_played
 from tacit.games.tabular import TabularGame
-from tacit.learners import REGISTRY, is_interpreted
+from tacit.learners import REGISTRY
+from tacit.learners.several import is_interpreted
 from tacit.learners.spec import is_exact
 
 _FIRST = ("blue", "red", "green", "orange", "purple", "black")

@@ -8,7 +8,6 @@ of what a user names. [Mao2022, app:simulations: the presets]
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from types import FunctionType, MappingProxyType
 from typing import Any
 
@@ -39,7 +38,7 @@ from tacit.learners.q_hysteretic import QHysteretic
 from tacit.learners.q_independent import QIndependent
 from tacit.learners.q_phases import QPhases
 from tacit.learners.q_smoothed import QSmoothed
-from tacit.learners.several import Mixed, PlainLearner, PythonLearner, plain_factory
+from tacit.learners.several import Mixed, PlainLearner, Portfolio, plain_factory
 from tacit.learners.spec import Info, Learner, World, theorem_iota
 from tacit.learners.spocmar import Spocmar
 from tacit.learners.stage_v import StageV
@@ -47,53 +46,6 @@ from tacit.learners.ucb import UCB
 from tacit.learners.v_learning import VLearning
 from tacit.learners.wolf_phc import WoLFPHC
 from tacit.options import CERTIFY_JOINT_ACTIONS
-from tacit.policies import MarkovPolicy
-
-
-@dataclass(frozen=True)
-class Portfolio(Learner):
-    """Two learners by turns of 100 episodes; the best candidate is selected with the exact gap: no hyperparameters.
-
-    Parameters
-    ----------
-    members : str, or a sequence of (name, learner)
-        At least two: names separated by commas, each with its own defaults, or learner objects with names for people,
-        which must differ.
-        `adaptive-v-cce` is best where equilibria mix; `model-independent` ends in a pure equilibrium where there is
-        one, and often in the best.
-
-    Examples
-    --------
-    >>> import tacit
-    >>> run = tacit.learn(tacit.make("good-state"), "portfolio", episodes=2000)
-    >>> run.chosen, run.values.round(2)
-    ('model-independent last', array([45.5, 45.5]))
-    """
-
-    members: Any = "adaptive-v-cce,model-independent"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "members", _named(self.members))
-        if len(self.members) < 2:
-            named = ",".join(name for name, _ in self.members)
-            raise TacitError(f"members must be at least two, separated by commas; got {brief(named)}")
-        for name, member in self.members:
-            if isinstance(member, Portfolio):
-                raise TacitError(f"{name} cannot be a member of a portfolio; list its members instead")
-            if "tables" in member.info.needs or is_interpreted(member):
-                raise TacitError(f"{name} does not learn from play with kernels, so it cannot be a member")
-
-    @property
-    def info(self) -> Info:
-        """It learns what those members do that return mixtures; a product policy's gap is its nash, cce and ce gap."""
-        kinds = {member.info.learns for _, member in self.members}
-        learns = next((kind for kind in ("cce", "ce") if kind in kinds), "nash")
-        return Info(learns, "certified", needs=frozenset({"tables"}))
-
-    def params(self, world: World) -> Mapping[str, Any]:
-        """Return the parameters in force, by member."""
-        return {f"{name} {key}": value for name, member in self.members for key, value in member.params(world).items()}
-
 
 REGISTRY: Registry[Learner] = Registry("learner", adopt=plain_factory)
 REGISTRY.add("portfolio", Portfolio)
@@ -169,7 +121,7 @@ DEFAULT, IN_ENVIRONMENTS = "adaptive-v-cce", "q-backward"
 
 
 def default_for(game: Game | None, agents: int, params: Mapping[str, Any] = MappingProxyType({})) -> str:
-    """Return the name of the default learner, in a game or, without one, in an environment.
+    """Return the default learner's name, in a game or an environment.
 
     One agent alone can plan on its own model. Several: `portfolio` with joint tables of at most 1024 joint actions,
     `q-backward` in environments, otherwise, and for parameters without a name, adaptive V-learning.
@@ -189,7 +141,7 @@ def default_for(game: Game | None, agents: int, params: Mapping[str, Any] = Mapp
 
 
 def resolve(learner: Any, params: Mapping[str, Any], game: str | None = None) -> tuple[str, Learner]:
-    """Return a learner's name and the learner, from a registered name, a learner object or a Python class."""
+    """Return a learner and its name, from a name, an object or a class."""
     if isinstance(learner, str):
         return learner, REGISTRY.make(learner, **with_preset(game, learner, params))
     if params:
@@ -215,52 +167,8 @@ def team(learner: Any, params: Mapping[str, Any], game: str | None, agents: int)
     return f"[{', '.join(names)}]", Mixed(members, names)
 
 
-def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
-    """Return names and learners."""
-    try:
-        listed = members.split(",") if isinstance(members, str) else list(members)
-        pairs = [(one.strip(), one.strip()) if isinstance(one, str) else (str(one[0]), one[1]) for one in listed]
-    except (TypeError, IndexError):
-        wanted = "names separated by commas, or pairs of a name and a learner object"
-        raise TacitError(f"members must be {wanted}; got {brief(members)}") from None
-    named = tuple((name, resolve(member, {})[1]) for name, member in pairs)
-    twice = next((name for k, (name, _) in enumerate(named) if name in dict(named[:k])), None)
-    if twice is not None:
-        raise TacitError(f"members must have different names; got {brief(twice)} twice")
-    return named
-
-
-def is_interpreted(learner: Learner) -> bool:
-    """Return whether a learner, or one of a team, is a Python class without kernels."""
-    members = learner.members if isinstance(learner, Mixed) else (learner,)
-    return any(isinstance(member, PythonLearner) for member in members)
-
-
-def is_resumable(learner: Learner) -> bool:
-    """Return whether checkpoints can hold what a learner has learned: kernels' records, or networks of ours."""
-    members = learner.members if isinstance(learner, Mixed) else (learner,)
-    return not is_interpreted(learner) or all(getattr(member, "resumes", False) for member in members)
-
-
-def to_random_horizon(learner: Learner) -> Learner:
-    """Return a learner for stretches of a discounted game, whose policies are stationary.
-
-    Its parameters are shared across time steps where they can be, and a start has one state more.
-    """
-    if isinstance(learner, Mixed):
-        return replace(learner, members=tuple(to_random_horizon(member) for member in learner.members))
-    if isinstance(learner, Portfolio):
-        return replace(learner, members=tuple((name, to_random_horizon(member)) for name, member in learner.members))
-    changes: dict[str, Any] = {}
-    if learner.steps is None and not getattr(learner, "restarts", False):
-        changes["steps"] = "shared"
-    if isinstance(learner.start, MarkovPolicy):
-        changes["start"] = learner.start.to_random_horizon()
-    return replace(learner, **changes) if changes else learner  # type: ignore[type-var]
-
-
 def check_suits(name: str, learner: Learner, game: Game) -> None:
-    """Raise where a game's tables show that a learner is not made for it; without tables nothing is checked.
+    """Raise where a game's tables show that a learner is not made for it. Without tables nothing is checked.
 
     >>> import tacit
     >>> check_suits("q-distributed", QDistributed(), tacit.make("chicken"))
@@ -303,7 +211,7 @@ THEORY: Mapping[str, Mapping[str, Any]] = {
 
 
 def with_preset(game: str | None, learner: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters with those of the `preset` among them filled in; what is given beside it overrides them.
+    """Return parameters with those of the `preset` among them filled in. What is given beside it overrides them.
 
     >>> with_preset("good-state", "pg-storm", {"preset": "paper", "eta": 0.1})
     {'eta': 0.1, 'momentum': 0.5}

@@ -129,7 +129,7 @@ generics.averaging.implement(AdaptiveVState)(v_base.averaging)
 
 @generics.learn.implement(AdaptiveVState)
 def learn(learner, i, h, s, a, r, s_next):
-    """Update the bandit with how much worse than usual this visit was, and move the value."""
+    """Update the bandit with the loss, and move the value."""
     cell = learner.cells[h, s, i]
     H = learner.horizon
     learner.steps[h, i].reward = r
@@ -150,7 +150,7 @@ def learn(learner, i, h, s, a, r, s_next):
 
 @generics.jitable
 def optimistic_value(learner, cell, i, h, r):
-    """Return V: the mean over visits, and the best return as far as they are few."""
+    """Return V: the mean over visits, optimistic where they are few."""
     t = cell.visits
     if t == 0:
         return unseen(learner, i, h, r)
@@ -161,7 +161,7 @@ def optimistic_value(learner, cell, i, h, r):
 
 @generics.jitable
 def unseen(learner, i, h, r):
-    """Return the optimistic value of a state at step h; in the first episode, the reward r for every step left."""
+    """Return the optimistic value of a state at step h. In the first episode, the reward r for every step left."""
     best = learner.steps[h, i].best_return
     return best if best > -math.inf else (learner.horizon - h) * r
 

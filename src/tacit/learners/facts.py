@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tacit.core.errors import TacitError
-from tacit.learners import REGISTRY, Portfolio
+from tacit.learners import REGISTRY
+from tacit.learners.several import Portfolio
 
 
 class Facts(NamedTuple):

@@ -35,7 +35,7 @@ LIMIT = 6.9
 
 
 class Scratch(NamedTuple):
-    """Memory for plans, in which nothing is remembered: of J joint actions, and N agents with A actions."""
+    """Memory for plans, in which nothing is remembered."""
 
     values: FloatArray  # [N, J]  E
     q: FloatArray  # [N, A]
@@ -76,7 +76,7 @@ def part(joint, actions, i):
 
 
 def fields(joint: int, successors: int, agents: int) -> Fields:
-    """Return what is remembered of a state, for so many joint actions, next states of each, and agents."""
+    """Return what is remembered of a state."""
     rows = max(16, capacity(joint))  # small games share a loop, which takes seconds to compile
     return [
         ("rank", "i8"),  # 1 for the state that was met first, 0 for one that was not met; at the first step
@@ -121,7 +121,7 @@ def count_rewards(here, row, agents):
 
 @generics.apart
 def count_move(here, row, s_next):
-    """Count a next state; where there is no capacity for another, forget the one of least weight."""
+    """Count a next state. Where there is no capacity for another, forget the one of least weight."""
     most = here.next.shape[1]
     size = min(here.successors[row], most)
     here.moved[row] += 1.0
@@ -175,7 +175,7 @@ def predict(here, row, s_next, prior):
 
 @generics.jitable
 def compare_reward(me, step, every, row, i, r):
-    """Compare how well counts of the step and those of all steps predict agent i's reward, before it is counted."""
+    """Compare how counts of the step and of all steps predict agent i's reward."""
     seen, seen_ever = step.seen[row], every.seen[row]
     if seen > 0.0:
         error, error_ever = r - mean_reward(step, row, i), r - mean_reward(every, row, i)
@@ -187,7 +187,7 @@ def compare_reward(me, step, every, row, i, r):
 
 @generics.jitable
 def rewards_differ(me):
-    """Return whether means of the step predict rewards better, by the likelihood ratio of Gaussian noise."""
+    """Return whether means of the step predict rewards better, by likelihood."""
     span = 1e-6 * (me.high - me.low)
     variance = (me.square[0] / me.degrees if me.degrees > 0.0 else 0.0) + span * span
     return me.square[1] - me.square[0] > (2.0 * LIMIT + me.fewer) * variance
@@ -198,7 +198,7 @@ def rewards_differ(me):
 
 @generics.apart
 def value_joint_actions(learner, here, h):
-    """Write E of all agents and joint actions at step h; G where a joint action was never tried."""
+    """Write E of all agents and joint actions at step h, or G where untried."""
     values, last, states = learner.scratch.values, h + 1 == learner.horizon, learner.cells.shape[1]
     after = learner.cells[min(h + 1, len(learner.cells) - 1)]
     for j in range(learner.joint):
@@ -214,7 +214,7 @@ def value_joint_actions(learner, here, h):
 
 @generics.apart
 def respond(learner, h, s):
-    """Write q, the value of each agent's own actions at (h, s) against the others' policies."""
+    """Write q, the values of own actions at (h, s) against the others' policies."""
     scratch, cells, N = learner.scratch, learner.cells[min(h, len(learner.cells) - 1), s], len(learner.actions)
     values, q, before, digit = scratch.values, scratch.q, scratch.before, scratch.digit
     for i in range(N):
@@ -235,7 +235,7 @@ def respond(learner, h, s):
 
 @generics.apart
 def match_ahead(regret, prob, q, n):
-    """Move by predictive regret matching⁺ for n actions of value q; return the value of `prob` before."""
+    """Move by predictive regret matching⁺ for n actions of value q. Return the value of `prob` before."""
     value = 0.0
     for a in range(n):
         value += prob[a] * q[a]

@@ -257,7 +257,7 @@ def meet(learner, i, s):
 
 @generics.jitable
 def count_move(here, a, n, s_next, weight):
-    """Count a next state; where there is no capacity for another, forget the one of least weight."""
+    """Count a next state. Where there is no capacity for another, forget the one of least weight."""
     most = len(here.next)
     here.moved[a] += weight
     k = 0
@@ -289,7 +289,7 @@ def least_visited(here, n):
 
 @generics.apart
 def plan(learner, i):
-    """Plan backwards over the steps at every state that was met, and begin the next batch."""
+    """Plan backwards at every state that was met, and begin a batch."""
     me, states, k = learner.agents[i], learner.model.shape[1], learner.agents[i].episodes
     for h in range(min(len(learner.window.steps), len(learner.cells)) - 1, -1, -1):
         for j in range(min(me.met, states)):

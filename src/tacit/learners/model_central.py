@@ -128,7 +128,7 @@ class ModelCentral(Learner):
         )
 
     def plan(self, state: Any, states: int, *, quick: bool = False) -> MarkovPolicy | None:
-        """Return an equilibrium of the model, for the first so many states; with `quick` only of a small model."""
+        """Return an equilibrium of the model, for the first so many states. With `quick` only of a small model."""
         size = state.horizon * state.model.shape[1] * state.joint
         if quick and size > EXACT // 4:
             return None
@@ -197,7 +197,7 @@ def cell_at(learner, i, h, s):
 
 @generics.jitable
 def counts_at(learner, h, s):
-    """Return the counts that are planned on: of the step where steps differ, otherwise of all steps."""
+    """Return the counts of the step where steps differ, otherwise of all steps."""
     last = len(learner.model) - 1
     return learner.model[min(h, last) if learner.clock[0].differ == 1 else last, s, 0]
 
@@ -210,7 +210,7 @@ def policy(learner, i, h, s, out):
 
 @generics.act.implement(CentralModel)
 def act(learner, i, h, s, u):
-    """Go where least is known; or draw uniformly with the probability of exploration, and otherwise from π."""
+    """Go where least is known; otherwise explore, or draw from π."""
     n, explored = learner.actions[i], learner.clock[0].exploration
     if learner.clock[0].seeks == 1:
         return joint_model.part(seek(learner, h, s)[0], learner.actions, i)
@@ -221,7 +221,7 @@ def act(learner, i, h, s, u):
 
 @generics.learn.implement(CentralModel)
 def learn(learner, i, h, s, a, r, s_next):
-    """Note one agent's step; after the last agent's, count it, and after the last step of a batch, plan."""
+    """Note one agent's step. After the last agent's, count it, and after the last step of a batch, plan."""
     me, clock, N = learner.agents[i], learner.clock[0], len(learner.actions)
     me.action, me.reward = a, r
     endless, last = learner.endless == 1, h + clock.passed + 1 == learner.horizon

@@ -161,7 +161,7 @@ def learn(learner, i, h, s, a, r, s_next):
 
 @generics.jitable
 def signal(learner, cell, to_go):
-    """Move the baselines and the unit of a cell; return how much better than usual the reward to go was."""
+    """Move the baselines and the unit of a cell. Return how much better than usual the reward to go was."""
     H = learner.horizon
     t = cell.visits + 1
     cell.visits = t
@@ -192,7 +192,7 @@ def lenient(x, leniency):
 
 @generics.jitable
 def ascend(learner, cell, n, a, z, visits):
-    """Move θ(a) of n actions, keep the others from falling too far behind, and renew π."""
+    """Move θ(a), keep the others from falling too far behind, and renew π."""
     if z == 0.0 or n == 1:
         return
     p = cell.prob[a]

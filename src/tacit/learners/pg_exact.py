@@ -71,7 +71,7 @@ class PGExact(ExactLearner):
         return {**super().params(world), "eta": theory_step(world) if self.eta == "theory" else self.eta}
 
     def ascend(self, policy: MarkovPolicy, gradient: Gradient, eta: float) -> tuple[MarkovPolicy, float]:
-        """Take one step of every agent; return the new policy and the norm of the gradient mapping."""
+        """Take one step of every agent. Return the new policy and the norm of the gradient mapping."""
         moved = [
             project_each(
                 probs + eta * (grad - grad.mean(axis=2, keepdims=True))
@@ -118,14 +118,14 @@ def theory_step(world: World) -> float:
 
 
 def begin_search(world: World) -> LineSearch:
-    """Return the state of a search whose first step to try is 1 over the span of the rewards."""
+    """Return a search whose first step is 1 over the span of rewards."""
     return LineSearch(0.5 / world.unit, LONGEST / (world.scale.horizon * world.unit), 0.0)
 
 
 def take_step(
     game: ExactGame, learner: ExactLearner, world: World, policy: MarkovPolicy, gradient: Gradient, search: LineSearch
 ) -> Ascent:
-    """Take the longest of the steps 2η, η, η/2, … that passes, the theorem's if none does."""
+    """Take the longest of 2η, η, η/2, … that passes, or the theorem's step."""
     least = theory_step(world)
     eta = max(min(2.0 * search.eta, search.longest), least)
     while True:
@@ -144,7 +144,7 @@ def _note(search: LineSearch, eta: float, rise: float, world: World) -> LineSear
 
 
 def gains(game: ExactGame, policy: MarkovPolicy, moved: MarkovPolicy, gradient: Gradient) -> tuple[float, float]:
-    """Return (the smaller of the two sums of gains, half of what the gradients promise, less rounding)."""
+    """Return the smaller sum of gains, and half of what the gradients promise."""
     pairs = zip(gradient.gradients, moved.probs, policy.probs, strict=True)
     promised = sum(float((slope * (new - old)).sum()) for slope, new, old in pairs)
     rounding = 1e-13 * game.effective_horizon * float(np.abs(game.reward_range).max()) * game.agents
@@ -166,7 +166,7 @@ def all_alike(probs: Sequence[FloatArray]) -> bool:
 
 
 def sum_gains(game: ExactGame, old: Sequence[FloatArray], new: Sequence[FloatArray], order: Sequence[int]) -> float:
-    """Return Σ_i (what agent i's value rises by when it moves), where the agents move one after another."""
+    """Return the sum of agents' gains when they move one after another."""
     probs, total = list(old), 0.0
     for i in order:
         before = value_of(game, probs, i)

@@ -134,7 +134,7 @@ class PGStorm(Learner):
 
 
 def schedule(spec: PGStorm, world: World) -> Storm:
-    """Return the constants of the theorem's steps for the whole run; an agent on its own counts itself only."""
+    """Return the constants of the theorem's steps for the whole run. An agent on its own counts itself only."""
     scale = world.scale
     return storm(scale.agents, scale.actions, batches.count_steps(world), float(spec.exploration))
 
@@ -176,7 +176,7 @@ def fading(learner, t):
 
 @generics.jitable
 def reach(learner, since, until):
-    """Return how far θ has moved along d between two episodes, and how much of d is left.
+    """Return how far θ has moved along d, and what is left of d.
 
     Σ_{j=since..until−1} η_j·Π_{since<i≤j}(1 − a_i), and Π_{since<i<until}(1 − a_i).
     """
@@ -258,7 +258,7 @@ def policy(learner, i, h, s, out):
 
 @generics.learn.implement(PGStormState)
 def learn(learner, i, h, s, a, r, s_next):
-    """Note the step; after the last one, renew the direction at the cells of the episode. [Mao2022, Alg. 3, l. 6]"""
+    """Note the step. After the last one, renew the direction at the cells of the episode. [Mao2022, Alg. 3, l. 6]"""
     agent, n, window = learner.agents[i], learner.actions[i], learner.window
     r = (r - learner.reward_low) * learner.reward_scale
     agent.total += r
@@ -280,7 +280,7 @@ def learn(learner, i, h, s, a, r, s_next):
 
 @generics.jitable
 def renew(learner, cell, step, agent, n, ratio, gain):
-    """Write d_t and θ_t at the cell that episode t visited at a step; the old estimate is weighed by `ratio`."""
+    """Write d_t and θ_t at the cell that episode t visited at a step. The old estimate is weighed by `ratio`."""
     t, a = agent.clock, step.action
     fade = 0.0
     if t > 1:

@@ -248,7 +248,7 @@ def act_endless(learner, i, h, s, u):
 
 @generics.learn.implement(EndlessQState)
 def learn_endless(learner, i, h, s, a, r, s_next):
-    """Move Q towards the reward and the best that follows, and note whether the greedy action changes."""
+    """Move Q, and note whether the greedy action changes."""
     cell, following, me = learner.cells[0, s, i], learner.cells[0, s_next, i], learner.agents[i]
     Q, greedy = cell.Q, cell.greedy
     before = Q[a]

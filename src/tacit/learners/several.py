@@ -1,4 +1,6 @@
-"""Learners made of others or of Python classes: a different one for each agent, and a class without kernels.
+"""Learners made of others or of Python classes.
+
+One for each agent, a portfolio, a class without kernels.
 
 The state of different learners is a chain: each link holds one learner's own state and the links of those after it. The
 compiler follows it by type, so every learner runs its own kernels at full speed.
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ from tacit.core import check, generics
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.types import FloatArray
 from tacit.learners.spec import Info, Learner, World
+from tacit.policies import MarkovPolicy
 
 
 def _link(chain: Any, k: int, length: int) -> Any:
@@ -104,8 +107,20 @@ class Mixed(Learner):
         return chain
 
 
+def is_interpreted(learner: Learner) -> bool:
+    """Return whether a learner, or one of a team, is a Python class without kernels."""
+    members = learner.members if isinstance(learner, Mixed) else (learner,)
+    return any(isinstance(member, PythonLearner) for member in members)
+
+
+def is_resumable(learner: Learner) -> bool:
+    """Return whether checkpoints can hold what a learner has learned."""
+    members = learner.members if isinstance(learner, Mixed) else (learner,)
+    return not is_interpreted(learner) or all(getattr(member, "resumes", False) for member in members)
+
+
 class Link(NamedTuple):
-    """One agent's state, of which it is the only agent, and those after it: a chain, or the last agent's state."""
+    """One agent's own state, and those after it: a chain, or the last."""
 
     own: Any
     others: Any
@@ -146,6 +161,88 @@ def average_one(learner, i, h, s, out):
         generics.average_policy(learner.others, i - 1, h, s, out)
 
 
+def to_random_horizon(learner: Learner) -> Learner:
+    """Return a learner for stretches of a discounted game, whose policies are stationary.
+
+    Its parameters are shared across time steps where they can be, and a start has one state more.
+    """
+    if isinstance(learner, Mixed):
+        return replace(learner, members=tuple(to_random_horizon(member) for member in learner.members))
+    if isinstance(learner, Portfolio):
+        return replace(learner, members=tuple((name, to_random_horizon(member)) for name, member in learner.members))
+    changes: dict[str, Any] = {}
+    if learner.steps is None and not getattr(learner, "restarts", False):
+        changes["steps"] = "shared"
+    if isinstance(learner.start, MarkovPolicy):
+        changes["start"] = learner.start.to_random_horizon()
+    return replace(learner, **changes) if changes else learner  # type: ignore[type-var]
+
+
+# several whose best candidate is returned ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Portfolio(Learner):
+    """Two learners by turns of 100 episodes. The best candidate is selected with the exact gap: no hyperparameters.
+
+    Parameters
+    ----------
+    members : str, or a sequence of (name, learner)
+        At least two: names separated by commas, each with its own defaults, or learner objects with names for people,
+        which must differ.
+        `adaptive-v-cce` is best where equilibria mix; `model-independent` ends in a pure equilibrium where there is
+        one, and often in the best.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> run = tacit.learn(tacit.make("good-state"), "portfolio", episodes=2000)
+    >>> run.chosen, run.values.round(2)
+    ('model-independent last', array([45.5, 45.5]))
+    """
+
+    members: Any = "adaptive-v-cce,model-independent"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", _named(self.members))
+        if len(self.members) < 2:
+            named = ",".join(name for name, _ in self.members)
+            raise TacitError(f"members must be at least two, separated by commas; got {brief(named)}")
+        for name, member in self.members:
+            if isinstance(member, Portfolio):
+                raise TacitError(f"{name} cannot be a member of a portfolio; list its members instead")
+            if "tables" in member.info.needs or is_interpreted(member):
+                raise TacitError(f"{name} does not learn from play with kernels, so it cannot be a member")
+
+    @property
+    def info(self) -> Info:
+        """It learns what those members do that return mixtures. A product policy's gap is of all three kinds."""
+        kinds = {member.info.learns for _, member in self.members}
+        learns = next((kind for kind in ("cce", "ce") if kind in kinds), "nash")
+        return Info(learns, "certified", needs=frozenset({"tables"}))
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force, by member."""
+        return {f"{name} {key}": value for name, member in self.members for key, value in member.params(world).items()}
+
+
+def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
+    """Return names and learners."""
+    from tacit.learners import resolve  # whose registry holds this one
+
+    try:
+        listed = members.split(",") if isinstance(members, str) else list(members)
+        pairs = [(one.strip(), one.strip()) if isinstance(one, str) else (str(one[0]), one[1]) for one in listed]
+    except (TypeError, IndexError):
+        wanted = "names separated by commas, or pairs of a name and a learner object"
+        raise TacitError(f"members must be {wanted}; got {brief(members)}") from None
+    named = tuple((name, resolve(member, {})[1]) for name, member in pairs)
+    twice = next((name for k, (name, _) in enumerate(named) if name in dict(named[:k])), None)
+    if twice is not None:
+        raise TacitError(f"members must have different names; got {brief(twice)} twice")
+    return named
+
+
 # Python classes without kernels ---------------------------------------------------------------------------------------
 
 
@@ -161,7 +258,7 @@ class PythonLearner(Learner):
 
 @dataclass(frozen=True)
 class PlainLearner(PythonLearner):
-    """A Python class without kernels, or a function that makes such objects; its agents play one by one.
+    """A Python class without kernels, or a function that makes such objects. Its agents play one by one.
 
         class Stubborn:
             def __init__(self, *, states, actions, horizon, reward_range, seed, index): ...
@@ -227,7 +324,7 @@ KNOWN = ("states", "actions", "horizon", "reward_range", "seed", "index")
 
 
 def plain_factory(registered: Callable[..., Any]) -> Callable[..., Learner]:
-    """Return what makes learners of a Python class with `act` and `learn`; any other factory is one already."""
+    """Return what makes learners of a Python class with `act` and `learn`. Any other factory is one already."""
     plain = isinstance(registered, type) and not issubclass(registered, Learner)
     if not plain or not (hasattr(registered, "act") and hasattr(registered, "learn")):
         return registered
@@ -266,7 +363,7 @@ class PlainAgent:
         self.inner.learn(h, s, a, reward, next_state)
 
     def probabilities(self, h: int, s: Any) -> FloatArray:
-        """Return the distribution at step h in state s, [A]: as the object tells it, or by its actions so far."""
+        """Return the object's distribution at (h, s), or that of its actions so far."""
         if not hasattr(self.inner, "probabilities"):
             count = self._counts[h, s].sum()
             return self._counts[h, s] / count if count else np.full(self.actions, 1.0 / self.actions)

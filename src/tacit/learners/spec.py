@@ -1,4 +1,4 @@
-"""What a learner is: a frozen description that makes the state of all agents, or of one alone."""
+"""What a learner is. A frozen description that makes the state of all agents, or of one alone."""
 
 from __future__ import annotations
 
@@ -100,13 +100,13 @@ class World(NamedTuple):
 
     @property
     def unit(self) -> float:
-        """The span of the rewards; 1 where there is none, since then there is nothing to gain."""
+        """The span of the rewards. 1 where there is none, since then there is nothing to gain."""
         low, high = self.reward_range
         return high - low if high > low else 1.0
 
     @property
     def largest_gap(self) -> float:
-        """H times the span of the rewards: no gap is larger, so a bound of this size says nothing."""
+        """H times the span of the rewards. No gap is larger, so a bound of this size says nothing."""
         low, high = self.reward_range
         return self.horizon * (high - low)
 
@@ -164,7 +164,7 @@ class Info:
 
 
 class Learner:
-    """A learning algorithm with its parameters: a frozen dataclass with `info`, `init` and kernels for its state.
+    """A learning algorithm with its parameters. A frozen dataclass with `info`, `init` and kernels for its state.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class Learner:
 
     @property
     def steps(self) -> str | None:
-        """Parameter sharing across time steps (`Shared`): None for none, "shared" for full; "" where it is fixed."""
+        """Parameter sharing across time steps: None, "shared", or "" where it is fixed."""
         return ""
 
     @property
@@ -194,7 +194,7 @@ class Learner:
         return False
 
     def changed(self, state: Any, i: int) -> int:
-        """Return the period since which agent i's greedy policy has not changed, in play that never resets."""
+        """Return the period since which agent i's greedy policy has not changed."""
         raise TacitError(f"still counts changes of greedy policies; {type(self).__name__} has none")
 
     def seat(self, i: int) -> Learner:
@@ -202,11 +202,11 @@ class Learner:
         return self
 
     def explores(self, state: Any, i: int) -> float:
-        """Return how often `act` of agent i draws uniformly instead of from `policy`, which is what runs return."""
+        """Return how often agent i draws uniformly instead of from `policy`."""
         return 0.0
 
     def plan(self, state: Any, states: int, *, quick: bool = False) -> MarkovPolicy | None:
-        """Return an equilibrium of a shared model, at the first so many states; None without a model.
+        """Return an equilibrium of a shared model, at the first so many states. None without a model.
 
         With `quick`, None where that takes longer than a moment.
         """
@@ -237,17 +237,17 @@ class ExactLearner(Learner):
         return Info(needs=frozenset({"tables"}))
 
     def ascend(self, policy: MarkovPolicy, gradient: Any, eta: float) -> tuple[MarkovPolicy, float]:
-        """Take one step of every agent; return the new policy and the norm of the gradient mapping."""
+        """Take one step of every agent. Return the new policy and the norm of the gradient mapping."""
         raise NotImplementedError
 
     def recall(self, game: ExactGame, policy: MarkovPolicy) -> tuple[FloatArray, ...]:
-        """Return what is remembered from step to step beside the policy, before the first one: nothing."""
+        """Return what is remembered beside the policy at first: nothing."""
         return ()
 
     def follow(
         self, game: ExactGame, policy: MarkovPolicy, gradient: Any, memory: tuple[FloatArray, ...], eta: float
     ) -> tuple[MarkovPolicy, tuple[FloatArray, ...], float]:
-        """Take one step with what is remembered; return the policy, the memory, and the norm of the mapping."""
+        """Take one step with what is remembered. Return the policy, the memory, and the norm of the mapping."""
         moved, mapping = self.ascend(policy, gradient, eta)
         return moved, memory, mapping
 
@@ -258,7 +258,7 @@ def is_exact(learner: Learner) -> TypeGuard[ExactLearner]:
 
 
 def remembers_by_step(learner: Learner) -> bool:
-    """Return whether it remembers states by step only: its kernels look at [h, s, i] and [h + 1, s', i].
+    """Return whether it remembers states by step only. Its kernels look at [h, s, i] and [h + 1, s', i].
 
     In an environment it then has memory for what is met, and a state has another number at every step. Those with a
     common clock look at all they remember when it strikes.
@@ -267,7 +267,7 @@ def remembers_by_step(learner: Learner) -> bool:
 
 
 def world_of(learner: Learner, game: Any, *, episodes: int, seed: int, endless: bool = False) -> World:
-    """Return what the agents of a game know, all of them together, in a run of so many episodes."""
+    """Return what all agents of a game know in a run."""
     scale = Scale(game.agents, game.states, max(game.actions), count_steps(game), episodes)
     for i in range(game.agents):
         _check_fits(learner.seat(i).start, game)
@@ -301,7 +301,7 @@ def _check_fits(start: Start, game: Game) -> None:
 
 
 def starting_policy(learner: Learner, size: tuple[int, int, int], seed: int, i: int) -> FloatArray | None:
-    """Return where agent i of a game of this size (H, S, A) starts, [H or 1, S, A]; None for evenly."""
+    """Return agent i's starting policy [H or 1, S, A]; None for uniform."""
     (horizon, states, actions), start = size, learner.start
     if start == "uniform":
         return None
@@ -339,7 +339,7 @@ def theorem_iota(scale: Scale, confidence: float) -> float:
 
 
 def take_bandit(value: Bandit | str, *, swap: bool) -> Bandit:
-    """Return a bandit from an object or a registered name; a base of external regret is wrapped where swap is asked."""
+    """Return a bandit from an object or a registered name. A base of external regret is wrapped where swap is asked."""
     bandit = bandits.REGISTRY.make(value) if isinstance(value, str) else value
     if not is_bandit(bandit):
         raise TacitError(
@@ -349,7 +349,7 @@ def take_bandit(value: Bandit | str, *, swap: bool) -> Bandit:
 
 
 def take_step_constant(step: float | str, word: str = "theory") -> float | None:
-    """Return the constant of the step size, or None for the word that leaves it to the learner."""
+    """Return the constant of the step size, or None for the learner's own."""
     if isinstance(step, str):
         check.choice("step", step, [word])
         return None
@@ -425,7 +425,7 @@ def check_steps(steps: str | None) -> None:
 def make_cells(
     steps: str | None, world: World, player: Fields, values: Fields, *, beyond: bool = False
 ) -> tuple[Any, Any, Any]:
-    """Return the cells, the players among them or beside them, and how kernels find a player.
+    """Return the cells, the players, and how kernels find a player.
 
     `player` are the fields that steps may share, `values` those that each has; with `beyond` there is something after
     the last step. In play that never resets, what follows a period is a period: its step shares all with itself.

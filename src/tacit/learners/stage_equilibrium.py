@@ -33,7 +33,7 @@ STATIONARY = 8
 
 
 class StageScratch(NamedTuple):
-    """Memory for a stage game of N agents with A actions and J joint actions, in which nothing is remembered."""
+    """Memory for a stage game, in which nothing is remembered."""
 
     values: FloatArray  # [N, J]  payoffs
     joint: FloatArray  # [J]  the solution
@@ -85,7 +85,7 @@ def play_round(w, actions, joints, weight):
 
 @generics.apart
 def learn_round(w, i, n, weight, swap):
-    """Let agent i learn from q; return the sum over its recommendations of the largest gain so far."""
+    """Let agent i learn from q. Return the sum over its recommendations of the largest gain so far."""
     prob, q = w.prob[i], w.q[i]
     value = 0.0
     for a in range(n):
@@ -187,7 +187,7 @@ def make_product(w, actions, joints):
 
 @generics.apart
 def befriend(w, actions, joints):
-    """Write the joint action of which each agent plays its part of the one that is best for itself."""
+    """Write the joint action in which all follow their own best one."""
     N, together = len(actions), 0
     for i in range(N):
         best, stride = 0, 1

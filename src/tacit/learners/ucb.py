@@ -150,7 +150,7 @@ class UCBState(NamedTuple):
 
 @generics.jitable
 def best(row, n):
-    """Return the largest of the first n values of a row, and how many actions have it."""
+    """Return the largest of a row's first n values, and its count."""
     top = row[0]
     count = 1
     for a in range(1, n):

@@ -1,4 +1,4 @@
-"""What V-learners share: a bandit at every (h, s); of those of the theory, parameters and checks.
+"""What V-learners share: a bandit at every (h, s), parameters and checks.
 
 What an agent knows of its own gap is (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k). [Mao2022, app:cce, app:ce] It is a bound, with
 probability 1 − p for all agents at once, if the learner's parameters are the theorem's and ι is at least
@@ -73,7 +73,7 @@ class VLearner(Learner):
         check_steps(self.steps)
 
     def factors(self, world: World, scale: Scale) -> tuple[float, float] | None:
-        """Return ι, and ι as its theorem needs it for a run of this scale; None where no theorem covers its parameters.
+        """Return ι, and ι as its theorem needs it for a run of this scale. None where no theorem covers its parameters.
 
         If ι is as large, agents' own bounds hold.
         """
@@ -166,7 +166,7 @@ def averaging(learner, h, s):
 
 @generics.jitable
 def ahead(learner, i, h, s, r, s_next):
-    """Return r + V̄_{h+1}(s') and r + V̲_{h+1}(s'); sum up the bound at the first step."""
+    """Return r + V̄_{h+1}(s') and r + V̲_{h+1}(s'). Sum up the bound at the first step."""
     if h == 0:
         first = learner.cells[0, s, i]
         learner.agents[i].bound_sum += first.upper - first.lower
@@ -177,7 +177,7 @@ def ahead(learner, i, h, s, r, s_next):
 
 @generics.jitable
 def update_bandit(learner, i, h, s, a, above):
-    """Update the bandit of (h, s) with the loss [H − h + 1 − (r + V̄_{h+1})]/H."""
+    """Update the bandit with the loss [H − h + 1 − (r + V̄_{h+1})]/H."""
     bandit = player(learner.players, learner.cells, i, h, s).bandit
     prob = generics.prob(learner.bandit, bandit, a)
     generics.update(learner.bandit, bandit, a, (learner.horizon - h - above) * learner.loss_scale, prob)
@@ -190,7 +190,7 @@ _ROUNDING = 1e-12
 
 
 def bound_sum(state: Any) -> FloatArray | None:
-    """Return Σ_k (V̄_1 − V̲_1) of the agents [N] in a state; None where they keep no bounds of their own."""
+    """Return Σ_k (V̄_1 − V̲_1) of the agents [N] in a state. None where they keep no bounds of their own."""
     agents = getattr(state, "agents", None)
     return agents["bound_sum"] if agents is not None and "bound_sum" in (agents.dtype.names or ()) else None
 
@@ -198,7 +198,7 @@ def bound_sum(state: Any) -> FloatArray | None:
 def judge(
     learner: Learner, world: World, total: FloatArray, episodes: int, *, drawn: bool, trusted: bool = True
 ) -> tuple[FloatArray, str]:
-    """Return what agents know of their gaps, from their sums `total`, and whether it is a bound: "model-free".
+    """Return what agents know of their gaps, and whether it is a bound: "model-free".
 
     Otherwise, or where the range of rewards is not `trusted`, it is an "estimate".
     """
@@ -208,13 +208,13 @@ def judge(
 
 
 def is_bound(learner: Learner, world: World, scale: Scale) -> bool:
-    """Return whether the theorem covers a learner's parameters, and ι is as large as it needs for a run."""
+    """Return whether the theorem covers a learner's parameters, with ι large enough."""
     factors = learner.factors(world, scale) if isinstance(learner, VLearner) else None
     return factors is not None and factors[0] >= factors[1] * (1 - _ROUNDING)
 
 
 def estimate(total: FloatArray, episodes: int, world: World) -> FloatArray:
-    """Return (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k) in the game's units, from the sums `total` of one or more agents."""
+    """Return (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k) in the game's units, from its sums."""
     low, high = world.reward_range
     return total / episodes * (high - low)
 

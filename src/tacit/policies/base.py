@@ -209,7 +209,7 @@ def _list_numbers(order: Any, observation: Any) -> list[Any]:
 
 
 def read_encodes(content: Mapping[str, Any], agents: int) -> list[Any] | None:
-    """Return what a file says of how each agent's observations become keys: bins, "function", or None."""
+    """Return how each agent's observations become keys: bins, "function", or None."""
     stored = content.get("encode")
     if stored is None:
         return None
@@ -245,7 +245,7 @@ KINDS: dict[str, Any] = {}
 
 
 class Policy(Sealed, ABC):
-    """What agents play; it remembers its game, for people: the game is not saved or pickled with it.
+    """What agents play. It remembers its game, for people, and is stored without it.
 
     A kind of policy says what it is (`said`), which kinds of files it reads, what they hold, and how one agent plays.
 
@@ -444,7 +444,7 @@ class Policy(Sealed, ABC):
         return cast("Document", call_hook("show_policy", self, self.game if game is None else game, everything, limit))
 
     def plot(self, game: Any = None, *, ax: Any = None, size: tuple[float, float] | None = None) -> Any:
-        """Draw what is played: a joint distribution, or a heat map by step and state for each agent.
+        """Draw the joint distribution, or each agent's heat map by step and state.
 
         Parameters
         ----------
@@ -494,7 +494,7 @@ def find_mask(*holders: Any) -> Any:
 
 
 def stand_in(mask: Any) -> list[int]:
-    """Return for which allowed action each action stands: itself, or, forbidden, the allowed ones in turn.
+    """Return allowed actions: forbidden ones are replaced by the allowed ones in turn.
 
     >>> stand_in([0, 1, 0, 0, 1])
     [1, 1, 4, 1, 4]
@@ -588,7 +588,7 @@ class Part:
         return self._size
 
     def tell(self, observations: Any, states: int, encode: Any = None) -> None:
-        """Say what the agent observed in each state: a list, with the bins of a file, or who numbers it."""
+        """Say what the agent observed in each state: a list, or who numbers it."""
         self._observed, self._states, self._encode, self._numbers = observations, states, encode, None
 
     @property

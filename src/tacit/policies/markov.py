@@ -144,7 +144,7 @@ class MarkovPolicy(Policy):
         return cls([Owned(table_probs) for table_probs in probs])
 
     def at(self, h: int) -> tuple[FloatArray, ...]:
-        """Return the distributions of step h: [S, A_i] for each agent, or one [S, A_1, …, A_N]."""
+        """Return step h: [S, A_i] for each agent, or one [S, A_1, …, A_N]."""
         step = check.integer("h", h, least=0, most=self.steps - 1) if self.steps > 1 else 0
         return tuple([table[step] for table in self.probs])
 
@@ -251,7 +251,7 @@ class MarkovPolicy(Policy):
 
 
 class MarkovPart(Part):
-    """Agent i's part of a Markov policy: its own distributions, or all of a correlated policy.
+    """Agent i's part of a Markov policy. Its own distributions, or all of a correlated policy.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def _at_each_step(table: npt.NDArray[Any], steps: int | None) -> npt.NDArray[Any
 
 
 def check_policy(policy: object, *, product: str = "") -> None:
-    """Raise unless `policy` is a Markov policy, and a product policy where something named needs one."""
+    """Raise unless `policy` is a Markov policy, of the kind that is needed."""
     if not isinstance(policy, MarkovPolicy):
         raise TacitError(f"policy must be a policy, as from tacit.solve or tacit.learn; got {brief(policy)}")
     if product and not policy.product:
@@ -333,7 +333,7 @@ def _check_own(i: int, probs: npt.ArrayLike | Owned[Any]) -> FloatArray:
 
 
 def _normalise(given: Any, table: FloatArray, actions: int) -> FloatArray:
-    """Return a table that was given in 32-bit or 16-bit floats with sums that are 1 in 64-bit floats."""
+    """Return a table of short floats with sums of 1 in 64-bit floats."""
     kind = getattr(unwrap(given)[0], "dtype", None)
     if kind not in (np.float32, np.float16):
         return table

@@ -144,7 +144,7 @@ def forward(layers: Sequence[Any], y: Any, tanh: Any = np.tanh) -> Any:
 
 
 def joint_logits(outputs: Any, heads: Sequence[int], xp: Any = np) -> Any:
-    """Return the logits of all actions, [..., A]: an action's is the sum of its parts'; `xp` has the arrays."""
+    """Return the logits of all actions, [..., A]. An action's is the sum of its parts'; `xp` has the arrays."""
     first, *others = xp.split(outputs, np.cumsum(heads)[:-1].tolist(), axis=-1)
     for part in others:
         first = (first[..., :, None] + part[..., None, :]).reshape(*outputs.shape[:-1], -1)

@@ -61,7 +61,7 @@ class Stages(NamedTuple):
 
 
 class Visits(Sealed):
-    """Visits of cells h·S + s in K episodes: `everything`, or `chosen` ones of each stage."""
+    """Visits of cells h·S + s: `everything`, or `chosen` ones of each stage."""
 
     visited: npt.NDArray[Any] | None = None  # [K, H], where every visit is held
     stage: IntArray  # [V], where some are: the stage of each,
@@ -79,7 +79,7 @@ class Visits(Sealed):
 
     @classmethod
     def everything(cls, visited: Any, stored: Any, *, actions: Sequence[int], states: int, rule: str) -> Visits:
-        """Hold every visit: the states [K, H] of K episodes, and the distributions [K, H, Σ(A_i − 1)] there."""
+        """Hold every visit. The states [K, H] of K episodes, and the distributions [K, H, Σ(A_i − 1)] there."""
         visited = freeze("visited", visited)
         if visited.ndim != 2 or 0 in visited.shape or visited.dtype.kind not in "iu":
             raise TacitError(f"visited must be whole numbers [K, H]; got shape {visited.shape} of {visited.dtype}")
@@ -106,7 +106,7 @@ class Visits(Sealed):
         horizon: int,
         episodes: int,
     ) -> Visits:
-        """Hold some visits of each stage [V], ordered by cell, then by episode, and their distributions."""
+        """Hold some visits of each stage [V], ordered by cell and episode."""
         visits = cls(stored, (episodes, horizon), actions=actions, states=states, rule="stage")
         columns = {"cell": cell, "stage": stage, "episode": episode, "until": until}
         cell, stage, episode, until = (check_whole(name, array) for name, array in columns.items())
@@ -175,7 +175,7 @@ class Visits(Sealed):
 
     @cached_property
     def edges(self) -> IntArray:
-        """Where the visits of each cell begin in `keys`, and where the last ones end: [H·S + 1]."""
+        """Where the visits of each cell begin in `keys`, and an end: [H·S + 1]."""
         if self.visited is None:
             return np.searchsorted(self.keys, np.arange(self.horizon * self.states + 1) * self.episodes)
         if self.states <= FEW_STATES:
@@ -210,13 +210,13 @@ class Visits(Sealed):
         return self.keys[slice(*np.searchsorted(self.keys, [base, base + self.episodes]))] - base
 
     def stage_ends(self, h: int, s: int) -> tuple[IntArray, IntArray]:
-        """Return the visits of (h, s) up to the end of each stage, and its episode."""
+        """Return the visits up to each stage's end, and its episode."""
         base = (h * self.states + s) * self.episodes
         ended = slice(*np.searchsorted(self.stages.key, [base, base + self.episodes]))
         return self.stages.end[ended] - np.searchsorted(self.keys, base), self.stages.key[ended] - base
 
     def earlier(self, h: int, k: IntArray, s: IntArray, u: FloatArray) -> IntArray:
-        """Draw the episode of an earlier visit of (h, s) for each index k; −1 for none."""
+        """Draw an earlier visit's episode for each index k; −1 for none."""
         base = (h * self.states + s) * self.episodes
         if not len(self.keys):
             return np.full(k.shape, -1)
@@ -259,7 +259,7 @@ class Visits(Sealed):
         return step[order], order
 
     def rows(self, k: npt.ArrayLike, h: int) -> npt.NDArray[Any]:
-        """Return what is stored of the visits at step h of the episodes k, [len(k), Σ(A_i − 1)]."""
+        """Return what is stored at step h of the episodes k."""
         rows: npt.NDArray[Any]
         if self.visited is not None:
             rows = self.stored[np.asarray(k), h]
@@ -274,7 +274,7 @@ class Visits(Sealed):
         return restore(self.rows(k, h)[..., columns(self.actions)[i]])
 
     def draw(self, agent: int, k: IntArray, h: int, u: FloatArray) -> IntArray:
-        """Draw agent i's actions at step h from its distributions of the episodes k (uniformly where k is −1)."""
+        """Draw agent i's actions from the episodes k, uniformly where k is −1."""
         probs = np.full((len(k), self.actions[agent]), 1.0 / self.actions[agent])
         probs[k >= 0] = self.distributions(agent, k[k >= 0], h)
         actions: IntArray = (u[:, None] >= np.cumsum(probs, axis=1)[:, :-1]).sum(axis=1)
@@ -300,7 +300,7 @@ def check_whole(name: str, numbers: Any) -> IntArray:
 
 
 def stage_lengths(horizon: int, visits: int) -> IntArray:
-    """Return e_1 = H, e_{j+1} = ⌊(1 + 1/H)·e_j⌋ up to the stage in which visit number `visits` falls.
+    """Return the lengths of stages up to so many visits. e_1 = H, e_{j+1} = ⌊(1 + 1/H)·e_j⌋.
 
     >>> stage_lengths(2, 12)
     array([2, 3, 4, 6])
@@ -349,14 +349,14 @@ def restore(stored: npt.NDArray[Any]) -> FloatArray:
 
 
 def restore_agents(rows: npt.NDArray[Any], actions: Sequence[int]) -> list[FloatArray]:
-    """Return every agent's distributions [n, A_i] from rows [n, Σ(A_i − 1)] of what is stored."""
+    """Return every agent's distributions [n, A_i] from stored rows."""
     if len(set(actions)) == 1:  # all at once
         return list(np.moveaxis(restore(rows.reshape(len(rows), len(actions), actions[0] - 1)), 1, 0))
     return [restore(rows[:, agent_columns]) for agent_columns in columns(actions)]
 
 
 def draw_by_rate(horizon: int, visits: IntArray, u: FloatArray) -> IntArray:
-    """Draw j − 1 for j in 1..t with probability α_t^j, α_t = (H+1)/(H+t), by inverting the distribution function.
+    """Draw j − 1 with probability α_t^j by inverting the distribution function.
 
     Σ_{i≤j} α_t^i = Π_{i=j+1..t}(1 − α_i) = Π_{m=0..H} (j + m)/(t + m).
     """
@@ -374,7 +374,7 @@ def draw_by_rate(horizon: int, visits: IntArray, u: FloatArray) -> IntArray:
 
 
 def draw_one_by_rate(horizon: int, visits: int, u: float) -> int:
-    """Draw as `draw_by_rate` for a single number: from a guess of the inverse, in few steps."""
+    """Draw as `draw_by_rate` for one number, from a guess of the inverse."""
     low = [m + visits for m in range(horizon + 1)]
 
     def share(j: int) -> float:
@@ -457,7 +457,7 @@ class RecordedPolicy(Policy):
 
     @classmethod
     def of_records(cls, records: Sequence[Visits], *, start: str = "average") -> RecordedPolicy:
-        """Make a policy of one record that all agents share, or of one for each agent.
+        """Make a policy of one shared record, or of one for each agent.
 
         Examples
         --------
@@ -510,7 +510,7 @@ class RecordedPolicy(Policy):
         return other
 
     def starts(self) -> IntArray:
-        """Return the episodes with which an episode of play begins, each as likely as the others."""
+        """Return the equally likely episodes with which play begins."""
         return np.array([self.episodes]) if self.start == "recent" else np.arange(self.episodes)
 
     def first(self, u: FloatArray) -> IntArray:
@@ -595,7 +595,7 @@ def check_keys(arrays: Mapping[str, Any], keys: Sequence[str]) -> None:
 def each_agents_own(
     visited: npt.NDArray[Any], stored: npt.NDArray[Any], *, actions: Sequence[int], states: Sequence[int], rule: str
 ) -> list[Visits]:
-    """Split states [K, H, N] and distributions [K, H, Σ(A_i − 1)] into a record for each agent."""
+    """Split states [K, H, N] and distributions into a record for each agent."""
     return [
         Visits.everything(
             Owned(np.ascontiguousarray(visited[:, :, i])),
@@ -609,7 +609,7 @@ def each_agents_own(
 
 
 class RecordedPart(Part):
-    """One agent's part of a recorded policy: it needs the common seed and the states, and no message.
+    """One agent's part of a recorded policy. It needs the common seed and the states, and no message.
 
     Parameters
     ----------

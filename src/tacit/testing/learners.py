@@ -20,9 +20,9 @@ from tacit.evaluation.gradient import policy_gradient
 from tacit.games import make
 from tacit.games.exact import as_exact
 from tacit.games.protocol import Game, check_sizes
-from tacit.learners import Info, is_interpreted, resolve, v_base
+from tacit.learners import Info, resolve, v_base
 from tacit.learners.pg_exact import theory_step
-from tacit.learners.several import Mixed
+from tacit.learners.several import Mixed, is_interpreted
 from tacit.learners.spec import Learner, World, is_exact, world_of
 from tacit.policies import MarkovPolicy
 from tacit.testing.checks import (
