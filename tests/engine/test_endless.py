@@ -25,10 +25,10 @@ def game():
     return tacit.make("pricing", prices=4, costs=[1.0, 0.9])
 
 
-def transcribe(game, periods, still, seed, step, exploration, decay=0.0, power=0.0, **_):
+def transcribe(game, periods, still, seed, step, exploration, decay=0.0, **_):
     """Play with the agents' own random streams; return Q, the greedy actions, the last state, and the periods played.
 
-    Two agents that learn by Q-learning with exploration exp(−decay·t) or (1 + t)^−power, as the literature states it.
+    Two agents that learn by Q-learning with exploration exp(−decay·t), as the literature states it.
     """
     draws = [streams.stream(seed, role) for role in range(3)]
     profits, delta = game.rewards[:, 0, 0], game.discount
@@ -37,7 +37,7 @@ def transcribe(game, periods, still, seed, step, exploration, decay=0.0, power=0
     best = [own.argmax(axis=1) for own in Q]
     s, changed = game.start(draws[0].random()), 0
     for t in range(periods):
-        epsilon = exploration * math.exp(-decay * t) / (1 + t) ** power
+        epsilon = exploration * math.exp(-decay * t)
         chosen = []
         for i in range(2):
             u = draws[1 + i].random()
@@ -51,15 +51,6 @@ def transcribe(game, periods, still, seed, step, exploration, decay=0.0, power=0
         if t + 1 - changed >= still:
             return Q, best, s, t + 1
     return Q, best, s, periods
-
-
-def test_exploration_may_fall_as_a_power(game):
-    learner = {"step": 0.3, "exploration": 1.0, "power": 0.7, "initial": "uniform-rivals"}
-    Q, _, place, _ = transcribe(game, 3000, 3000, 1, **learner)
-    engine = FusedEngine(game, QIndependent(**learner), episodes=1, seed=1, endless=True)
-    engine.advance(3000)
-    assert engine.place == place
-    np.testing.assert_allclose(engine.state.cells["Q"][0, :, 0, :4], Q[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -166,7 +157,6 @@ def test_bad_calls_are_one_sentence(game):
         ({"periods": 10}, game, None, "portfolio learns from how episodes end"),
         ({"periods": 0}, game, "q-independent", "periods must be"),
         ({"episodes": 10, "initial": "uniform-rivals"}, game, "q-independent", "initial is of play that never resets"),
-        ({"episodes": 10, "decay": 0.1, "power": 0.5}, game, "q-independent", "decay and power"),
         ({"periods": 10, "temperature": 0}, game, "q-independent", "temperature must be"),
         ({"periods": 10, "initial": "x"}, game, "q-independent", "initial"),
     ]

@@ -59,11 +59,6 @@ CASES: dict[str, tuple[str, dict[str, Any], Any]] = {
         {"step": 0.3, "exploration": 0.9, "decay": 0.01},
         plain(oracle.Independent, alpha=0.3, first=0.9, decay=0.01),
     ),
-    "q-independent power": (
-        "q-independent",
-        {"step": 0.3, "exploration": 0.9, "power": 0.4},
-        plain(oracle.Independent, alpha=0.3, first=0.9, power=0.4),
-    ),
     "q-independent Boltzmann": (
         "q-independent",
         {"step": 0.3, "temperature": 2.0, "decay": 0.01},

@@ -92,7 +92,7 @@ def test_an_environment_and_the_loop_give_the_same_bits_where_steps_share():
     ("learner", "params", "told"),
     [
         ("adaptive-v-cce", {"steps": "all"}, "no steps 'all'; known: shared"),
-        ("stage-v-cce", {"steps": "shared"}, "stage-v restarts a bandit"),
+        ("stage-v-cce", {"steps": "shared"}, "has no parameter .steps."),
         ("npg", {"steps": "shared"}, "sampled gradients"),
         ("model-independent", {"steps": "shared"}, "has no parameter 'steps'"),
     ],

@@ -54,14 +54,14 @@ class Tabular:
 class Independent(Tabular):
     """Watkins (1989), with exploration that falls with the episodes or periods, or Boltzmann's."""
 
-    def __init__(self, *args, alpha: float, first: float, decay=0.0, power=0.0, boltzmann=False, **more) -> None:
+    def __init__(self, *args, alpha: float, first: float, decay=0.0, boltzmann=False, **more) -> None:
         super().__init__(*args, **more)
-        self.alpha, self.first, self.decay, self.power, self.boltzmann = alpha, first, decay, power, boltzmann
+        self.alpha, self.first, self.decay, self.boltzmann = alpha, first, decay, boltzmann
         self.t = 0
 
     @property
     def explores(self) -> float:
-        return self.first * math.exp(-self.decay * self.t) / (1 + self.t) ** self.power
+        return self.first * math.exp(-self.decay * self.t)
 
     def policy(self, h: int, s: int) -> list[float]:
         if not self.boltzmann:

@@ -2,9 +2,8 @@
 
     Q_h(s, a) ← Q_h(s, a) + step·(r + max_{a'} Q_{h+1}(s', a') − Q_h(s, a))
 
-In episode t, counted from 0, an agent draws a uniform action with probability ε_t = exploration·exp(−decay·t), or
-exploration/(1 + t)^power, and otherwise a best one; or it draws a ∝ exp(Q_h(s, a)/τ_t), and τ_t falls in the same way.
-Without `decay` and `power` exploration stays as it is.
+In episode t, counted from 0, an agent draws a uniform action with probability ε_t = exploration·exp(−decay·t), and
+otherwise a best one; or it draws a ∝ exp(Q_h(s, a)/τ_t), and τ_t falls in the same way.
 
 Play that never resets (`periods=`) has one table and an explicit discount. [Calvano et al. 2020]
 
@@ -22,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tacit.core import check, generics
-from tacit.core.elementary import exp, pow
+from tacit.core.elementary import exp
 from tacit.core.errors import TacitError
 from tacit.core.records import NONNEGATIVE, capacity, index, records
 from tacit.core.types import IntArray
@@ -48,8 +47,6 @@ class QIndependent(Learner):
         β of the exploration ε·exp(−β·t) after t episodes, or periods where play never resets.
     temperature : float, optional
         Boltzmann exploration, actions drawn in proportion to exp(Q/τ), instead of ε; τ falls as ε does.
-    power : float, optional
-        Instead of `decay`: p of the exploration ε/(1 + t)^p.
     initial : {"uniform-rivals"}, optional
         Of play that never resets: initial Q is the discounted reward of an action for ever, where the others play
         uniformly. The agent must know the game for it.
@@ -67,7 +64,6 @@ class QIndependent(Learner):
     steps: str | None = field(default=None, repr=False)
     decay: float | None = field(default=None, repr=False)
     temperature: float | None = field(default=None, repr=False)
-    power: float | None = field(default=None, repr=False)
     initial: str | None = field(default=None, repr=False)
     endless = True
 
@@ -81,10 +77,6 @@ class QIndependent(Learner):
             check.real("decay", self.decay, least=0)
         if self.temperature is not None:
             check.positive("temperature", self.temperature)
-        if self.power is not None:
-            check.positive("power", self.power)
-            if self.decay is not None:
-                raise TacitError("decay and power are both given; exploration falls exponentially or as a power")
         if self.initial is not None:
             check.choice("initial", self.initial, ["uniform-rivals"])
 
@@ -98,21 +90,25 @@ class QIndependent(Learner):
 
     def init(self, world: World) -> QState | EndlessQState:
         """Make the state of all agents."""
-        boltzmann = self.temperature is not None
-        explores = float(self.exploration if self.temperature is None else self.temperature)
-        schedule = ExplorationSchedule(explores, float(exp(-(self.decay or 0.0))), float(self.power or 0.0), boltzmann)
         if world.discount is not None:
-            return self._init_endless(world, world.discount, schedule)
+            return self._init_endless(world, world.discount)
         if self.initial is not None:
             raise TacitError("initial is of play that never resets; give periods instead of episodes")
         fields = [("Q", "f8", capacity(world.actions.max()))]
         cells, players, sharing = make_cells(self.steps, world, fields, [], beyond=True)
         players["Q"][:-1] = self.optimism * world.reward_range[1] * world.horizon
-        agents = records((world.agents,), [("explores", NONNEGATIVE), ("episodes", "i8")])
-        agents["explores"] = schedule.first
-        return QState(cells, sharing, agents, float(self.step), schedule, world.horizon - 1, world.actions)
+        agents = records((world.agents,), [("explores", NONNEGATIVE)])
+        return QState(
+            cells, sharing, agents, **self._exploration(agents), last=world.horizon - 1, actions=world.actions
+        )
 
-    def _init_endless(self, world: World, discount: float, schedule: ExplorationSchedule) -> EndlessQState:
+    def _exploration(self, agents: Any) -> dict[str, Any]:
+        """Write ε or τ of the first episode, and return how it goes on."""
+        agents["explores"] = self.exploration if self.temperature is None else self.temperature
+        shrink = float(exp(-(self.decay or 0.0)))
+        return {"step": float(self.step), "shrink": shrink, "boltzmann": self.temperature is not None}
+
+    def _init_endless(self, world: World, discount: float) -> EndlessQState:
         A = capacity(world.actions.max())
         cells = records((1, world.states, world.agents), [("Q", "f8", A), ("greedy", index(A))])
         for i, size in enumerate(world.actions):
@@ -120,25 +116,7 @@ class QIndependent(Learner):
             cells["Q"][0, :, i, :size] = first / (1.0 - discount)
             cells["greedy"][0, :, i] = cells["Q"][0, :, i, :size].argmax(axis=-1)
         agents = records((world.agents,), [("explores", NONNEGATIVE), ("periods", "i8"), ("changed", "i8")])
-        agents["explores"] = schedule.first
-        return EndlessQState(cells, agents, float(self.step), discount, schedule, world.actions)
-
-
-class ExplorationSchedule(NamedTuple):
-    """How exploration falls."""
-
-    first: float  # ε or τ at first
-    shrink: float  # exp(−decay)
-    power: float  # 0 for an exponential fall
-    boltzmann: bool
-
-
-@generics.jitable
-def explores_next(schedule, explores, t):
-    """Return ε or τ after t episodes or periods, from the one before."""
-    if schedule.power > 0.0:
-        return schedule.first * pow(1.0 + t, -schedule.power)
-    return explores * schedule.shrink
+        return EndlessQState(cells, agents, **self._exploration(agents), discount=discount, actions=world.actions)
 
 
 @generics.jitable
@@ -166,9 +144,10 @@ class QState(NamedTuple):
 
     cells: Any  # [H+1, S, N]  Q [A]
     players: Any  # whose Q is where
-    agents: Any  # [N]  explores: ε or τ; episodes played
+    agents: Any  # [N]  explores: ε or τ
     step: float
-    schedule: ExplorationSchedule
+    shrink: float  # exp(−decay)
+    boltzmann: bool
     last: int  # the last step
     actions: IntArray  # [N]
 
@@ -176,7 +155,7 @@ class QState(NamedTuple):
 @generics.policy.implement(QState)
 def policy(learner, i, h, s, out):
     """Write the greedy policy, beyond which `act` explores; or Boltzmann's."""
-    if not learner.schedule.boltzmann:
+    if not learner.boltzmann:
         ucb.policy(learner, i, h, s, out)
         return
     n, Q = learner.actions[i], player(learner.players, learner.cells, i, h, s).Q
@@ -193,7 +172,7 @@ def policy(learner, i, h, s, out):
 def act(learner, i, h, s, u):
     """Explore, or play a best action."""
     n, Q, explores = learner.actions[i], player(learner.players, learner.cells, i, h, s).Q, learner.agents[i].explores
-    if not learner.schedule.boltzmann:
+    if not learner.boltzmann:
         return ucb.draw_greedily(Q, n, explores, u)
     best = 0
     for a in range(n):
@@ -209,8 +188,7 @@ def learn(learner, i, h, s, a, r, s_next):
     ahead, _ = ucb.best(player(learner.players, learner.cells, i, h + 1, s_next).Q, learner.actions[i])
     Q[a] += learner.step * (r + ahead - Q[a])
     if h == learner.last:
-        me.episodes += 1
-        me.explores = explores_next(learner.schedule, me.explores, me.episodes)
+        me.explores *= learner.shrink
 
 
 # play that never resets -----------------------------------------------------------------------------------------------
@@ -222,8 +200,9 @@ class EndlessQState(NamedTuple):
     cells: Any  # [1, S, N]  Q [A], the greedy action
     agents: Any  # [N]  ε or τ, periods played, period of the last change of a greedy action
     step: float
+    shrink: float  # exp(−decay)
+    boltzmann: bool
     discount: float
-    schedule: ExplorationSchedule
     actions: IntArray  # [N]
 
 
@@ -239,7 +218,7 @@ def policy_endless(learner, i, h, s, out):
 def act_endless(learner, i, h, s, u):
     """Explore, or play the greedy action."""
     cell, explores, n = learner.cells[0, s, i], learner.agents[i].explores, learner.actions[i]
-    if learner.schedule.boltzmann:
+    if learner.boltzmann:
         return draw_softmax(cell.Q, cell.greedy, explores, n, u)
     if u < explores:
         return min(int(u / explores * n), n - 1)
@@ -254,7 +233,7 @@ def learn_endless(learner, i, h, s, a, r, s_next):
     before = Q[a]
     Q[a] += learner.step * (r + learner.discount * following.Q[following.greedy] - before)
     me.periods += 1
-    me.explores = explores_next(learner.schedule, me.explores, me.periods)
+    me.explores *= learner.shrink
     best = greedy
     if a != greedy:
         if Q[a] > Q[greedy]:

@@ -171,7 +171,7 @@ def to_random_horizon(learner: Learner) -> Learner:
     if isinstance(learner, Portfolio):
         return replace(learner, members=tuple((name, to_random_horizon(member)) for name, member in learner.members))
     changes: dict[str, Any] = {}
-    if learner.steps is None and not getattr(learner, "restarts", False):
+    if learner.steps is None and "steps" in vars(learner):
         changes["steps"] = "shared"
     if isinstance(learner.start, MarkovPolicy):
         changes["start"] = learner.start.to_random_horizon()

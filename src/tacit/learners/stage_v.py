@@ -22,11 +22,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from tacit.bandits import Exp3IX, Swap
 from tacit.core import generics
-from tacit.core.errors import TacitError
 from tacit.core.records import Fields
 from tacit.learners import v_base
 from tacit.learners.spec import Info, Scale, World, theorem_iota
@@ -60,16 +59,8 @@ class StageV(v_base.VLearner):
     ('cce', 'ce')
     """
 
-    restarts: ClassVar[bool] = True  # its bandits, with the stages of their own step: steps share nothing
-
     swap: bool = field(default=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.steps is not None:
-            raise TacitError(
-                "stage-v restarts a bandit with the stages of its step, so steps cannot share it; leave out steps"
-            )
+    steps = None  # each restarts its bandits with its own stages: they share nothing
 
     @property
     def info(self) -> Info:

@@ -25,7 +25,7 @@ from tacit.core import check, generics
 from tacit.core.records import Fields, capacity, record, records
 from tacit.core.types import FloatArray
 from tacit.learners import spec
-from tacit.learners.spec import Learner, Scale, World, check_steps, make_cells, player
+from tacit.learners.spec import Learner, Scale, World, make_cells, player
 
 #: The constant of the bonus in the theory.
 BONUS = {"cce": 6.0, "ce": 11.0}
@@ -50,8 +50,6 @@ class VLearner(Learner):
         bounds are estimates.
     bandit : Bandit or name
         What plays at every (h, s).
-    steps : {"shared"}, optional
-        Parameter sharing across time steps: none (default), or full with "shared".
     """
 
     bonus: float | None = None
@@ -59,7 +57,6 @@ class VLearner(Learner):
     loss: str = "normalized"
     confidence: float = 0.01
     iota: float | None = None
-    steps: str | None = field(default=None, repr=False)
     bandit: Bandit | str = field(default_factory=Exp3IX)
 
     def __post_init__(self) -> None:
@@ -70,7 +67,6 @@ class VLearner(Learner):
         spec.take_step_constant(self.step)
         check.choice("loss", self.loss, ["normalized", "raw"])
         spec.check_confidence(self.confidence, self.iota)
-        check_steps(self.steps)
 
     def factors(self, world: World, scale: Scale) -> tuple[float, float] | None:
         """Return ι, and ι as its theorem needs it for a run of this scale. None where no theorem covers its parameters.
@@ -110,7 +106,6 @@ class VLearner(Learner):
             "loss": self.loss,
             "confidence": self.confidence,
             "iota": self.log_factor(world),
-            **({} if self.steps is None else {"steps": self.steps}),
         }
 
     def common(self, world: World, horizon_power: int, fields: Fields) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from tacit.bandits import Bandit, WeightedFTRL
 from tacit.core import check, generics
 from tacit.core.records import Fields
 from tacit.learners import v_base
-from tacit.learners.spec import Info, World
+from tacit.learners.spec import Info, World, check_steps
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class VLearning(v_base.VLearner):
         ι itself, for an agent that does not know N, A_max and K.
     bandit : Bandit or name
         What plays at every (h, s).
+    steps : {"shared"}, optional
+        Parameter sharing across time steps: none (default), or full with "shared".
 
     Examples
     --------
@@ -55,10 +57,12 @@ class VLearning(v_base.VLearner):
 
     equilibrium: str = "cce"
     bandit: Bandit | str = field(default_factory=WeightedFTRL, kw_only=True)
+    steps: str | None = field(default=None, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
         super().__post_init__()
+        check_steps(self.steps)
 
     @property
     def info(self) -> Info:
@@ -67,7 +71,8 @@ class VLearning(v_base.VLearner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        return {"equilibrium": self.equilibrium, **super().params(world)}
+        shared = {} if self.steps is None else {"steps": self.steps}
+        return {"equilibrium": self.equilibrium, **super().params(world), **shared}
 
     def init(self, world: World) -> VLearningState:
         """Make the state of all agents."""
