@@ -142,12 +142,12 @@ def draw(answer: Any, rng: np.random.Generator) -> int:
 
 def complete(file: Path, names: list[str], learners: list[str], episodes: int, seeds: int) -> list[dict[str, Any]]:
     """Append to FILE the runs that it does not have, and return all of them."""
-    lines = file.read_text().splitlines() if file.exists() else []
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     runs = [json.loads(line) for line in lines]
     have = {tuple(run[key] for key in ("environment", "learner", "episodes", "seed")) for run in runs}
     wanted = [(name, "random", 0, 0) for name in names]
     wanted += [(n, spec, episodes, seed) for n in names for seed in range(seeds) for spec in learners]
-    with file.open("a") as out:
+    with file.open("a", encoding="utf-8") as out:
         for key in wanted:
             if key in have:
                 continue

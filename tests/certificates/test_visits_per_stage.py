@@ -68,12 +68,12 @@ def test_line_and_file_are_one_run_that_is_stored_and_evaluated(tmp_path: Path, 
 def test_visits_per_stage_are_part_of_what_names_a_run(tmp_path: Path):
     (tmp_path / "e.toml").write_text(FILE)
     experiment = Experiment.load(tmp_path / "e.toml")
-    assert experiment.visits_per_stage == 2
+    assert experiment.options.visits_per_stage == 2
     experiment.save(tmp_path / "again.toml")
     assert Experiment.load(tmp_path / "again.toml") == experiment
     (tmp_path / "whole.toml").write_text(FILE.replace("visits_per_stage = 2\n", ""))
     (thinned,), (whole,) = plan(experiment, keep=True), plan(Experiment.load(tmp_path / "whole.toml"), keep=True)
-    assert (thinned.visits_per_stage, whole.visits_per_stage) == (2, None)
+    assert (thinned.options.visits_per_stage, whole.options.visits_per_stage) == (2, None)
     assert thinned.hash != whole.hash
 
 

@@ -411,7 +411,7 @@ class Faulty(Corridor):
         ("none", "the reward of left must be"),
         ("word", "the reward of left must be"),
         ("nan", "the reward of left must be"),
-        ("array", "the reward of left is array"),
+        ("array", "the reward of left must be"),
     ],
 )
 @pytest.mark.parametrize("scouted", [True, False])

@@ -89,6 +89,6 @@ def test_what_a_killed_process_held_is_taken_up_by_one_that_waits(tmp_path: Path
     os.killpg(doomed.pid, signal.SIGKILL)
     doomed.communicate()
     told = json.loads(heir.communicate()[0])
-    assert [run[1] for run in told] == [LONG.episodes] * 3  # there was no checkpoint yet
+    assert [run[1] for run in told] == [LONG.options.episodes] * 3  # there was no checkpoint yet
     run_experiment(LONG, out=tmp_path / "alone")
     assert content(out) == content(tmp_path / "alone")

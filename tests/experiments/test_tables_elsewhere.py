@@ -36,7 +36,7 @@ def assert_same(frame: object, curve: np.ndarray) -> None:
     names = curve.dtype.names or ()
     assert list(frame.columns) == list(names)  # type: ignore[attr-defined]
     assert {"episode", "reward", "value", "gap", "reward_0", "gap_1"} <= set(names)
-    assert len(curve) == SMALL.points
+    assert len(curve) == SMALL.options.points
     for name in names:
         column = frame[name].to_numpy()  # type: ignore[index]
         assert column.dtype == curve[name].dtype

@@ -40,16 +40,20 @@ def test_a_shared_gradient_is_the_sum_over_steps(interpreted):
         alone("npg", gradient="sampled", eta=0.1, steps="shared"),
         alone("pg-storm", eta=0.01, steps="shared"),
     )
-    logits, direction = np.zeros((S, A)), np.zeros((S, A))
+    logits, direction, actions = np.zeros((S, A)), np.zeros((S, A)), []
     to_go, total = np.cumsum([r for _, r in path][::-1])[::-1], sum(r for _, r in path)
     for h, (s, r) in enumerate(path):
         s_next = path[h + 1][0] if h < H - 1 else None
         a = natural.act(h, s)
         natural.learn(h, s, a, r, s_next)
-        logits[s, a] += 0.1 * to_go[h] / 0.5
+        actions.append(a)
         b = storm.act(h, s)
         storm.learn(h, s, b, r, s_next)
         direction[s, b] += total / 0.5
+    earlier: list[list[float]] = [[] for _ in range(S)]  # returns of the visits so far, the last step first
+    for (s, _), a, R in reversed(list(zip(path, actions, to_go, strict=True))):
+        logits[s, a] += 0.1 * (R - np.mean(earlier[s])) / 0.5 if earlier[s] else 0.0
+        earlier[s].append(R)
     expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(natural.policy, np.broadcast_to(expected, (H, S, A)), atol=1e-12)
     moved = 0.5 + 0.01 * (direction - direction.mean(axis=1, keepdims=True))

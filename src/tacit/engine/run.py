@@ -483,8 +483,6 @@ class Run:
     def __post_init__(self) -> None:
         if not isinstance(self.candidates, Mapping) or self.chosen not in self.candidates:
             raise TacitError(f"chosen must be the name of one of the candidates; got {brief(self.chosen)}")
-        if not isinstance(self.last, MarkovPolicy):
-            raise TacitError(f"last must be a MarkovPolicy; got {brief(self.last)}")
         object.__setattr__(self, "candidates", Candidates(self.candidates))
         for policy in (self.last, self.sampled, *(one._policy for one in self.candidates.values())):
             if policy is not None:

@@ -719,7 +719,7 @@ class ProductEvaluator:
     >>> game = tacit.make("prisoners-dilemma")
     >>> values, gaps = ProductEvaluator(game)(tacit.MarkovPolicy.uniform(game))
     >>> values.tolist(), gaps.tolist()
-    ([1.5, 1.5], [0.75, 0.75])
+    ([2.25, 2.25], [0.75, 0.75])
     """
 
     def __init__(self, game: TabularGame) -> None:
