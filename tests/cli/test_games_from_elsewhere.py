@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from dpomdp_writer import write_dpomdp
 
 import tacit
 from tacit.cli.main import main
@@ -47,7 +48,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    tacit.make("random-team", horizon=3, stationary=True).save("team.dpomdp")
+    write_dpomdp(tacit.make("random-team", horizon=3, stationary=True), tmp_path / "team.dpomdp")
     tacit.make("chicken").save("chicken.nfg")
     tacit.make("good-state", horizon=3).save("good.npz")
     return tmp_path

@@ -81,8 +81,8 @@ def test_dpomdp_keeps_its_discount_where_no_horizon_is_given(tmp_path):
     finite = tacit.load(path, horizon=3)
     assert finite.discount is None
     assert any("discount 0.75 is not used" in note for note in finite.notes)
-    game.save(tmp_path / "again.dpomdp")
-    assert tacit.load(tmp_path / "again.dpomdp").digest == game.digest
+    game.save(tmp_path / "again.npz")
+    assert tacit.load(tmp_path / "again.npz").digest == game.digest
     path.write_text(COIN.format(1))
     with pytest.raises(tacit.TacitError, match=r"horizon must be given.* its discount is 1"):
         tacit.load(path)

@@ -76,7 +76,7 @@ def test_plain_text_is_aligned():
     [
         (["show", "chicken"], "yield  6, 6   2, 7"),
         (["show", "congestion", "--state", "damage 1"], "reward in damage 1"),
-        (["solve", "chicken", "ce"], "yield    0.5  0.25"),
+        (["solve", "chicken", "ce"], "yield    yield            0.5"),
         (["solve", "prisoners-dilemma"], "cooperate   defect"),
     ],
 )

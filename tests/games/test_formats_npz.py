@@ -106,7 +106,7 @@ def test_policies_round_trip_too(correlated: bool, tmp_path: Path):
 
 
 @pytest.mark.parametrize("game", ["x", None, {}, tacit.make("congestion", agents=3)], ids=str)
-@pytest.mark.parametrize("ending", [".npz", ".nfg", ".dpomdp"])
+@pytest.mark.parametrize("ending", [".npz", ".nfg"])
 def test_what_is_no_tabular_game_is_not_saved(game: object, ending: str, tmp_path: Path):
     with pytest.raises(tacit.TacitError, match="TabularGame"):
         tacit.games.save(game, tmp_path / f"x{ending}")

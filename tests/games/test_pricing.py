@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -170,3 +171,24 @@ def test_a_game_made_by_hand_is_checked_too():
             game.charged(states, actions)
     with pytest.raises(tacit.TacitError, match="competition and cartel have the same price"):
         tacit.make("pricing", costs=[1.0, 100.0])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"demand": "linear"}, "demand"),
+        ({"costs": "cheap"}, "costs"),
+        ({"costs": []}, "costs must be an array"),
+        ({"qualities": [2.0]}, r"qualities must be an array \[N\]"),
+        ({"qualities": [2.0, np.nan]}, r"qualities\[firm=1\]"),
+        ({"outside": None}, "outside"),
+        ({"mu": 0.0}, "mu"),
+        ({"grid": [1.0, 2.0]}, r"grid must be an array \[N, m\]"),
+        ({"nash": 1.0}, "nash must be an array"),
+        ({"monopoly": [[1.9, 1.9]]}, "monopoly must be an array"),
+    ],
+)
+def test_markets_are_checked(change: dict[str, object], message: str):
+    market = tacit.make("pricing", prices=3).market
+    with pytest.raises(tacit.TacitError, match=message):
+        dataclasses.replace(market, **change)

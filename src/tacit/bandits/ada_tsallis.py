@@ -45,7 +45,7 @@ CLOSE = 1e-5
 
 @dataclass(frozen=True)
 class AdaTsallis(Bandit):
-    """Self-tuning Tsallis-INF; it needs to know neither the rounds, nor ι, nor the range of the losses.
+    """Self-tuning Tsallis-INF. It needs to know neither the rounds, nor ι, nor the range of the losses.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ play_probs(AdaTsallisParams)
 
 @generics.update.implement(AdaTsallisParams)
 def update(bandit, cell, a, loss, prob):
-    """Add the loss estimates, charge what it cost to have moved, and solve for the next round's μ."""
+    """Add loss estimates, charge the cost of moving, and solve for the next μ."""
     n = min(cell.actions, len(cell.prob))  # the compiler knows the latter, and unrolls
     cell.rounds += 1
     t = cell.rounds
@@ -194,7 +194,7 @@ def regret(bandit, cell):
 
 @generics.jitable
 def look(bandit, cell, t, loss):
-    """Keep the largest gain of this window and of the last, and the largest loss in absolute value."""
+    """Keep the largest gains of two windows, and the largest absolute loss."""
     if t >= cell.until:
         cell.last_headroom = cell.headroom
         cell.headroom = 0.0

@@ -1,4 +1,4 @@
-"""What a bandit is: a frozen description that says what one cell remembers, and how it begins; and what bandits share.
+"""A bandit: a frozen description of what one cell remembers and how it begins.
 
 A cell is one bandit problem, e.g. agent i at (h, s), and has one record. A new bandit is one file: parameters (a frozen
 dataclass that derives from `Bandit`), the parameters that kernels read (a NamedTuple of plain numbers), and its kernels
@@ -59,7 +59,7 @@ class Setting(NamedTuple):
 
 @runtime_checkable
 class Bandit(Protocol):
-    """A bandit algorithm with its parameters: a frozen dataclass derives from this and overrides what differs.
+    """A bandit algorithm with its parameters. A frozen dataclass derives from this and overrides what differs.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Bandit(Protocol):
         raise NotImplementedError
 
     def make(self, setting: Setting, number: int = 1) -> tuple[Any, Any]:
-        """Return a bandit as kernels take it, and so many cells [number, N] that are ready for their first round.
+        """Return a bandit as kernels take it, and cells [number, N] before their first round.
 
         Examples
         --------
@@ -117,7 +117,7 @@ FEW = 8
 
 @generics.jitable
 def pick(weights, total, n, u):
-    """Draw one of n actions in proportion to `weights`, which sum to `total`, with the uniform number u."""
+    """Draw one of n actions in proportion to `weights`. They sum to `total`; u is the uniform number."""
     left = u * total
     if len(weights) <= FEW:  # without branches: where a draw ends cannot be predicted
         chosen = 0

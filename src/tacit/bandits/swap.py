@@ -106,7 +106,7 @@ def regret(bandit, cell):
 
 @generics.jitable
 def stationary(q, n, out):
-    """Write the stationary distribution of the n×n stochastic matrix q into `out`; q is overwritten. (GTH)"""
+    """Write the stationary distribution of the n×n stochastic matrix q into `out`. The matrix is overwritten. (GTH)"""
     for k in range(n - 1, 0, -1):
         leaving = 0.0
         for j in range(k):

@@ -74,7 +74,7 @@ play_weights(WeightedFTRLParams)
 
 @generics.update.implement(WeightedFTRLParams)
 def update(bandit, cell, a, loss, prob):
-    """Discount the past, add the loss estimate, and weigh all actions anew: their step size has changed."""
+    """Discount the past, add the loss estimate, and weigh all actions anew. Their step size has changed."""
     cell.rounds += 1
     t = cell.rounds
     eta = cell.rate / math.sqrt(t)

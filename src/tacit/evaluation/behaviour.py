@@ -1,4 +1,4 @@
-"""What a policy does at each step and state: how likely it gets there, what is played on average, and both in tables.
+"""What a policy does at each step and state. It says how likely it gets there and what it plays on average.
 
 For a Markov policy that is the policy itself. A recorded policy also depends on a hidden index, which all agents draw
 from the common seed; here it is averaged out, exactly, by following the distribution of (state, index) forwards.
@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit.core import check, memory
 from tacit.core.compilation import compile_loop
-from tacit.core.display import Cell, Document, Table, cell_text, exact, number
+from tacit.core.display import Cell, Document, Table, exact, number
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
@@ -61,7 +61,7 @@ class Behaviour:
     averaged: bool
 
     def likeliest_states(self, most: int) -> tuple[list[int], int]:
-        """Return at most so many of the reached states, the likeliest, and how many were left out."""
+        """Return the likeliest reached states, at most so many, and how many were left out."""
         total = self.reach.sum(axis=0)
         order = [int(s) for s in np.argsort(-total, kind="stable") if total[s] > 0]
         return sorted(order[:most]), len(order[most:])
@@ -207,7 +207,7 @@ def follow(game: ExactGame, policy: RecordedPolicy, *, visits: int | None = None
 def _weigh_visits(
     record: Visits, share: FloatArray, visits: slice, averages: slice, most: int | None
 ) -> tuple[IntArray, FloatArray]:
-    """Return which visits of a cell count, by their place in `record.keys`, and how much, where averages count `share`.
+    """Return which visits of a cell count, by their place in `record.keys`, and how much.
 
     Of more than `most` visits, evenly spaced ones stand for all.
     """
@@ -264,7 +264,7 @@ def spread_by_rate(share, horizon):
 
 
 def _space_evenly(weight: FloatArray, most: int) -> FloatArray:
-    """Leave at most so many visits, evenly spaced by weight, and let them count for the others.
+    """Leave at most so many visits, evenly spaced by weight. They count for the others.
 
     >>> _space_evenly(np.array([0.25, 0.25, 0.0, 0.25, 0.25]), 2).tolist()
     [0.5, 0.0, 0.0, 0.5, 0.0]
@@ -279,7 +279,7 @@ def _space_evenly(weight: FloatArray, most: int) -> FloatArray:
 
 
 def pass_on(moved, k, ends, cells, edges, share, lost):
-    """Let averages count that are in force where play goes on: `moved` [n, S] from visits of the episodes k.
+    """Let averages count that are in force where play goes on. `moved` [n, S] comes from visits of the episodes k.
 
     In state s, averages [edges[s], edges[s + 1]) end with episodes `ends` − cells[s]: in force is the last one that
     ended before, or the uniform policy where there is none.
@@ -308,8 +308,6 @@ def _blocks(total: int, width: int) -> list[slice]:
 # tables for people ----------------------------------------------------------------------------------------------------
 
 
-#: Two-player joint distributions are drawn as matrices where there are at most so many places and actions.
-_MATRICES, _WIDTH = 4, 12
 #: Agents with a table of their own.
 _AGENTS = 8
 #: Agents up to which joint actions are listed; of more, what each plays.
@@ -368,7 +366,7 @@ def show_policy(policy: Any, game: Any, everything: bool, limit: int | None) -> 
 
 
 def policy_data(game: Any, play: Behaviour, *, everything: bool = False) -> dict[str, Any]:
-    """Return what a policy does, as JSON has it: a list of places, with distributions by name."""
+    """Return what a policy does, as JSON has it. It is a list of places, with distributions by name."""
     H, S = play.reach.shape
     names = [action_names(game, i) for i in range(len(play.marginals))]
     places = []
@@ -455,29 +453,9 @@ def _places(play: Behaviour, everything: bool, steady: bool) -> list[_Place]:
 
 def _tables(game: Any, play: Behaviour, places: list[_Place], most: int | None) -> tuple[list[Table | str], int]:
     plain = play.reach.shape == (1, 1)
-    if play.joint is not None and play.joint.ndim == 4:
-        small = max(play.joint.shape[2:]) <= _WIDTH and (most is None or len(places) <= _MATRICES)
-        if small and len(places) <= 4 * _MATRICES:
-            return [_matrix(game, play.joint, place, plain) for place in places], 0
     if play.joint is not None and (len(play.marginals) <= _LISTED or most is None):
         return _joint_rows(game, play.joint, places, most, plain)
     return _own_rows(game, play, places, most, plain)
-
-
-def _where(game: Any, place: _Place, plain: bool) -> str:
-    if plain:
-        return ""
-    span = f"step {place.h}" if place.h == place.last else f"steps {place.h} to {place.last}"
-    place_name = f" at {span} in {state_name(game, place.s)}"
-    reached = place.reach()
-    return place_name if reached is None else f"{place_name} (reached with {cell_text(reached)})"
-
-
-def _matrix(game: Any, joint: FloatArray, place: _Place, plain: bool) -> Table:
-    table = joint[place.h, place.s]
-    rows: list[list[Cell]] = [[name, *(_prob(p) for p in table[a])] for a, name in enumerate(action_names(game, 0))]
-    title = f"probability{_where(game, place, plain)}: agent 0 picks the row, agent 1 the column"
-    return Table(title, ["", *action_names(game, 1)], rows)
 
 
 def _joint_rows(
@@ -505,7 +483,7 @@ def _joint_rows(
 def _own_rows(
     game: Any, play: Behaviour, places: list[_Place], most: int | None, plain: bool
 ) -> tuple[list[Table | str], int]:
-    """Make a table for each agent, or for agents that play the same: a row for each place, a column for each action."""
+    """Make a table for each agent, or for agents that play the same. A row for each place, a column for each action."""
     shown = places if most is None else places[:most]
     parts: list[Table | str] = []
     groups: dict[bytes, list[int]] = {}

@@ -1,4 +1,4 @@
-"""All extreme equilibria of a two-player game, without rounding: vertices of the best-response polyhedra, and labels.
+"""All extreme equilibria of a two-player game, without rounding. Vertices of the best-response polyhedra, and labels.
 
 For payoffs A, B [m, n] these are {(x, v): x a mixture of rows, Bᵀx ≤ v} and {(y, v): y a mixture of columns, Ay ≤ v}. A
 vertex has the labels of its binding inequalities: actions that it does not play, and the other player's best responses.
@@ -77,7 +77,7 @@ def pure_equilibria(payoffs: FloatArray) -> list[tuple[int, ...]]:
 
 
 def _vertices(payoff: FloatArray, labels: _Labels, other: _Labels) -> tuple[FloatArray, _Labels]:
-    """Return the vertices of {(y, v): y ≥ 0, Σ y = 1, payoff·y ≤ v} for payoffs [k, d] as mixtures, and their labels.
+    """Return vertices of {(y, v): y ≥ 0, Σ y = 1, payoff·y ≤ v}, as mixtures, and labels.
 
     Each probability is the float that is nearest.
     """
@@ -104,7 +104,7 @@ def _integers(payoff: FloatArray) -> _Integers:
 
 
 def _largest(k: int) -> int:
-    """Return up to which payoff 64 bits hold a combination of two rays, for k the smaller number of actions.
+    """Return the largest payoff for which 64 bits hold a combination of two rays.
 
     Rays and slacks are determinants of order k + 1 with a column of ones and others from 0 to M: by Hadamard they are
     at most M^k·(k + 2)^((k + 2)/2)/2^(k + 1). A combination adds two products of two.
@@ -113,7 +113,7 @@ def _largest(k: int) -> int:
 
 
 def _rays(rows: _Integers, labels: _Labels, other: _Labels) -> tuple[_Integers, _Labels]:
-    """Return the extreme rays [V, d + 1] of {(y, v): y ≥ 0, rows·y ≤ v}, and what binds them; along the first y = 0.
+    """Return the extreme rays [V, d + 1] of {(y, v): y ≥ 0, rows·y ≤ v}, and what binds them. Along the first y = 0.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _rays(rows: _Integers, labels: _Labels, other: _Labels) -> tuple[_Integers, 
 
 
 def _adjacent(binding: _Labels, inside: IntArray, outside: IntArray, d: int) -> tuple[IntArray, IntArray]:
-    """Return the pairs of an inner and an outer ray that are neighbours: no third one has all that binds both."""
+    """Return the pairs of an inner and an outer ray that are neighbours. No third one has all that binds both."""
     near = np.nonzero(_size(binding[inside, None] & binding[outside]) >= d - 1)
     p, q = inside[near[0]], outside[near[1]]
     if (_size(binding) == d).all():  # a simple cone: sharing d − 1 is enough

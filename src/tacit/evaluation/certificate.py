@@ -66,7 +66,7 @@ KEPT_BYTES = 1 << 20
 
 
 def bound_source(game: ExactGame) -> str:
-    """Return what a gap of a certified policy is: in a game of one step the bound is the gap itself."""
+    """Return what a gap of a certified policy is. In a game of one step the bound is the gap itself."""
     return "exact" if game.horizon == 1 else "certificate"
 
 
@@ -95,7 +95,7 @@ def _every_visit() -> Schedule:
 
 
 def visits_to_certify(game: Game, episodes: int, most: int) -> int:
-    """Return how many visits are kept at most: no (h, s) is visited more than once an episode.
+    """Return how many visits are kept at most. No (h, s) is visited more than once an episode.
 
     >>> import tacit
     >>> visits_to_certify(tacit.make("good-state", horizon=2), 12, 2)
@@ -106,7 +106,7 @@ def visits_to_certify(game: Game, episodes: int, most: int) -> int:
 
 @generics.jitable
 def is_kept(times, c):
-    """Return whether the visit of cell c that is about to happen is kept: they lie evenly within the stage."""
+    """Return whether the visit of cell c that is about to happen is kept. They lie evenly within the stage."""
     length = times.length[times.stage[c]]
     most = min(times.most, length)
     return times.kept[c] < most and times.passed[c] == ((2 * times.kept[c] + 1) * length) // (2 * most)
@@ -114,7 +114,7 @@ def is_kept(times, c):
 
 @generics.jitable
 def pass_by(times, c, keep):
-    """Count a visit of cell c; return whether it ends the stage, and how many visits of it were kept."""
+    """Count a visit of cell c. Return whether it ends the stage, and how many visits of it were kept."""
     times.passed[c] += 1
     if keep:
         times.kept[c] += 1
@@ -159,7 +159,7 @@ def payoffs(game: ExactGame) -> Payoffs:
 
 
 class Certificate(NamedTuple):
-    """The running certificate; B is 1 for cce, and the number of actions for ce (recommended actions b)."""
+    """The running certificate. B is 1 for cce, and the number of actions for ce (recommended actions b)."""
 
     V: FloatArray  # [H+1, S, N]  value of the policy
     best: FloatArray  # [H+1, S, N]  V†
@@ -226,14 +226,14 @@ def _uniform_values(game: ExactGame, B: int) -> tuple[FloatArray, FloatArray, Fl
 
 
 def _recommendable(game: ExactGame, B: int) -> FloatArray:
-    """Return 1 for each action that can be recommended to an agent, [N, B]; with B = 1 for one of them."""
+    """Return 1 for each action that can be recommended to an agent, [N, B]. With B = 1, for one of them."""
     sizes = np.array(game.actions) if B > 1 else np.ones(game.agents)
     return (np.arange(B) < sizes[:, None]).astype(float)
 
 
 @generics.observe.implement(Certificate)
 def observe(cert, learner, game, seats, h, s):
-    """Add the visit of (h, s) if it is kept; at the end of a stage, publish the averages.
+    """Add the visit of (h, s) if it is kept. At the end of a stage, publish the averages.
 
     Where all visits are kept, the learner says how they are averaged and when that takes effect.
     """
@@ -293,7 +293,7 @@ def _add_now(joint, cert, game, seats, h, s, alpha):
 
 
 def _add_later(joint, cert, game, seats, h, s, alpha):
-    """Add the joint distribution of a visit to those that wait for the payoffs to change."""
+    """Add a visit's joint distribution to those that wait for payoffs to change."""
     N, c = len(seats), h * game.states + s
     if alpha == 1.0:  # the first visit of a stage
         for i in range(N):
@@ -318,7 +318,7 @@ def _add_few(seats, row, cert, game):
 
 
 def _add_many(seats, row, cert, game):
-    """Go through the joint actions of all agents but the last, and those of the last."""
+    """Go through joint actions of all agents but the last, then its actions."""
     last = len(seats) - 1
     begin, count = write_prefix_probs(cert, game, len(seats))
     for before in range(count):
@@ -333,7 +333,7 @@ def _add_product(left, joint, mu, actions, most, strides, row, prob):
 
 
 def _add_products(left, joint, mu, actions, most, strides, row, prob):
-    """Add the probabilities of all joint actions in which the agents before `left` play what leads to `row`."""
+    """Add the probabilities of joint actions in which earlier agents' actions lead to `row`."""
     j = len(strides) - len(left)
     stride = 1 if len(left) == 1 else strides[j]
     for a in range(min(actions[j], most)):
@@ -345,7 +345,7 @@ def _complete_now(joint, cert, game, seats, h, s, last):
 
 
 def _complete_later(joint, cert, game, seats, h, s, last):
-    """Make v and q the means of a stage, whose last visit has the weight `last`."""
+    """Make v and q the means of a stage. Its last visit has the weight `last`."""
     c = h * game.states + s
     multiply(seats, joint[plain(c)], cert.payoffs.table[plain(c)], cert.cells[plain(h), plain(s)], game)
     for i in range(len(seats)):
@@ -447,7 +447,7 @@ def round_to_stored(probs, n):
 
 @generics.jitable
 def complete_stored(probs, n, total):
-    """Write the last of n probabilities, where the others are rounded and add up to `total`."""
+    """Write the last of n probabilities. The others are rounded and add up to `total`."""
     rest = max(1.0 - total, 0.0)
     probs[n - 1] = rest
     scale = total + rest
@@ -522,7 +522,7 @@ def _leaf(left, seats, table, mu, gain, actions, most, strides, row, prob):
 
 
 def _node(left, seats, table, mu, gain, actions, most, strides, row, prob):
-    """Contract the next agent, whose own actions lead to payoffs weighted with the probability of the others before."""
+    """Contract the next agent. Its own actions' payoffs are weighted with the probability of the others before."""
     N = len(seats)
     j = N - len(left)
     stride = 1 if len(left) == 1 else strides[j]
@@ -541,7 +541,7 @@ def _node(left, seats, table, mu, gain, actions, most, strides, row, prob):
 
 
 def _contract_many(seats, table, scratch, cert, game):
-    """Contract one agent after the other; `prob` holds level after level of the joint actions of the first agents."""
+    """Contract one agent after the other. `prob` holds level after level of the joint actions of the first agents."""
     N = len(seats)
     for i in range(N):
         for a in range(game.actions[i]):
@@ -559,7 +559,7 @@ def _contract_many(seats, table, scratch, cert, game):
 
 @generics.jitable
 def write_prefix_probs(cert, game, N):
-    """Write the probabilities of joint actions of the first 0, 1, …, N − 1 agents; return where the last level begins.
+    """Write the probabilities of joint actions of the first 0, 1, …, N − 1 agents. Return where the last level begins.
 
     Also return how many there are in it.
     """
@@ -577,7 +577,7 @@ def write_prefix_probs(cert, game, N):
 
 @generics.jitable
 def contract_agent(rows, scratch, cert, game, N, j, begin, count):
-    """Contract agent j: from `rows` [count·A_j, 2·N] to `left` [count, 2·N], which may be the same."""
+    """Contract agent j. From `rows` [count·A_j, 2·N] to `left` [count, 2·N], which may be the same."""
     for before in range(count):
         prob = scratch.prob[plain(begin + before)]
         out = scratch.left[plain(before)]
@@ -594,7 +594,7 @@ def contract_agent(rows, scratch, cert, game, N, j, begin, count):
 
 
 def _dispatch(choose: Callable[[Any], Any]) -> Any:
-    """Make a function that runs the kernel which its first argument chooses: by its value, or by its type for numba."""
+    """Make a function that runs the kernel which its first argument chooses. By value, or for numba by type."""
 
     def run(first: Any, *rest: Any) -> Any:
         return choose(first)(first, *rest)
@@ -637,7 +637,7 @@ def tabular_payoffs(game, cert, seats, h, s):
 
 @generics.jitable
 def is_stale(payoffs, h, c):
-    """Return whether values of the next step have changed since the payoffs of cell c were computed."""
+    """Return whether the next step's values changed after cell c's payoffs were computed."""
     changes = payoffs.changes[plain(h + 1)]
     stale = payoffs.version[plain(c)] != changes
     payoffs.version[plain(c)] = changes
@@ -697,7 +697,7 @@ def recent(game: ExactGame, cert: Certificate) -> Bound:
 
 
 def _bound(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray) -> Bound:
-    """Return the bound from the values [S, N] and the deviations' values [S, N, B, A] at the first step."""
+    """Return the bound from values [S, N] and deviations' values [S, N, B, A] at first."""
     A = max(game.actions)
     B = A if q.shape[2] > 1 else 1
     there = np.arange(A) < np.array(game.actions)[:, None, None]  # [N, 1, A]
@@ -711,7 +711,7 @@ def _bound(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray)
 
 
 class ProductEvaluator:
-    """Evaluates product policies of one game again and again, compiled once it has done so a few times.
+    """Evaluates product policies of one game; after a few calls it is compiled.
 
     The same figures as `evaluate`, to rounding: what is summed in another order.
 
@@ -747,7 +747,7 @@ class ProductEvaluator:
 
 
 def evaluate_product(first, state, prob, rewards, actions, probs, chosen, after, gain, V, best):
-    """Write values, and those of each agent's best response, [H + 1, S, N], of what agents play, `probs` [N, H, S, A].
+    """Write values and those of best responses, [H + 1, S, N], to `probs` [N, H, S, A].
 
     A joint action's others play it with the probability of the agents before, times that of the agents after.
     """

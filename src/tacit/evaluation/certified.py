@@ -23,7 +23,7 @@ _NUMBERS = 8_000_000  # and numbers that they take
 
 
 class History(NamedTuple):
-    """What was in force at one (step, state) pair over the episodes: entry j from episode `since[j]` on."""
+    """What was in force at one (step, state) pair over the episodes. Entry j holds from episode `since[j]` on."""
 
     since: IntArray  # [J]  ascending, since[0] = 0
     V: FloatArray  # [J, N]
@@ -59,7 +59,7 @@ def certified_bound(
 
 
 def _deviate(kind: str, q: FloatArray, fixed: IntArray | None) -> FloatArray:
-    """Return the values [..., N] of the best deviations, or of fixed actions [N], from payoffs [..., N, b, played]."""
+    """Return values [..., N] of the best deviations, or of fixed actions [N]."""
     if fixed is None:
         return best_when_recommended(q, kind)
     taken: FloatArray = q.sum(axis=-2)[..., np.arange(len(fixed)), fixed]
@@ -85,7 +85,7 @@ def _history(
     after: list[History],
     fixed: IntArray | None,
 ) -> History:
-    """Compute what was in force at a step in state s, from what was at the next step."""
+    """Compute a state's history at a step from the histories of the next step."""
     h, N, A = at_uniform.h, game.agents, max(game.actions)
     k = record.visits(h, s)
     each = kind == "ce"  # whether deviations are kept for each recommended action
@@ -108,7 +108,7 @@ def _history(
 
 
 def _parts(game: ExactGame, k: IntArray, after: list[History], following: IntArray) -> list[slice]:
-    """Return the visits in parts: what one takes stays small, and Ctrl-C is heard in between.
+    """Return the visits in parts. What one takes stays small, and Ctrl-C is heard in between.
 
     Where games are large, parts end where another entry of a next state comes into force: payoffs are made once each.
     """
@@ -122,7 +122,7 @@ def _parts(game: ExactGame, k: IntArray, after: list[History], following: IntArr
 
 
 def _in_force(after: list[History], following: IntArray, k: IntArray) -> FloatArray:
-    """Return V and V† of the next states, as in force in the episodes k, [2, n, N, S]; 0 where none can follow.
+    """Return V and V† of next states in the episodes k, [2, n, N, S]. They are 0 where none can follow.
 
     n is 1 where the same is in force in all of them, otherwise len(k).
     """

@@ -1,4 +1,4 @@
-"""Nash equilibria of a small game that is played once: of two players all of them.
+"""Nash equilibria of a small game that is played once. Those of two players are all there are.
 
 Of three or more they are found support by support. Where at most two players mix, the others' actions leave a bimatrix
 game, all of whose extreme equilibria are tried. Where more do, indifference on the support is a system of polynomials,
@@ -38,7 +38,7 @@ Mixtures = list[FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Equilibria:
-    """Equilibria of a game that is played once: of two players all extreme ones, enumerated in exact arithmetic.
+    """Equilibria of a game that is played once. Those of two players are all extreme ones, in exact arithmetic.
 
     Payoffs with at most 12 decimals are taken as these decimals, others as the binary fractions that their floats are;
     each probability is the float nearest to the exact one. Of more players those that a search support by support
@@ -219,7 +219,7 @@ def _search_supports(payoffs: FloatArray) -> Mixtures:
 
 
 def _gain(payoffs: FloatArray, rows: Mixtures) -> float:
-    """Return the most that a player gains by an action of its own, where all play `rows`."""
+    """Return the largest gain of a player by one action, where all play `rows`."""
     by_action = [_contract(payoff, [mixed[None] for mixed in rows], (i,))[0] for i, payoff in enumerate(payoffs)]
     return max(float(payoff.max() - np.sum(payoff * mixed)) for payoff, mixed in zip(by_action, rows, strict=True))
 
@@ -251,7 +251,7 @@ def _more_mix(payoffs: FloatArray) -> Iterator[Mixtures]:
 
 
 def _indifferent(payoffs: FloatArray) -> Iterator[Mixtures]:
-    """Yield mixtures of all actions that make every player indifferent, by Newton's method from many starts at once."""
+    """Yield mixtures that make every player indifferent, by Newton's method from many starts."""
     sizes = payoffs.shape[1:]
     cuts = [0, *np.cumsum(sizes)]
     rng = np.random.default_rng(0)
@@ -287,7 +287,7 @@ def _equations(payoffs: FloatArray, rows: Mixtures) -> tuple[FloatArray, FloatAr
 
 
 def _contract(payoff: FloatArray, rows: Sequence[FloatArray], left: tuple[int, ...]) -> FloatArray:
-    """Return payoffs [B, A_i, …] by the actions of the players `left`, where the others play mixtures [B, A_j]."""
+    """Return payoffs [B, A_i, …] by actions of the players `left`. The others play mixtures [B, A_j]."""
     letters = string.ascii_lowercase[: len(rows)]
     others = [k for k in range(len(rows)) if k not in left]
     terms = ",".join(f"z{letters[k]}" for k in others)

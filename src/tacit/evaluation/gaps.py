@@ -79,7 +79,7 @@ class Evaluation:
 
 
 def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str | None = None) -> Evaluation:
-    """Evaluate a policy by backward induction: what `tacit.evaluate` does with tables, without the ways to play.
+    """Evaluate a policy by backward induction. `tacit.evaluate` does so too, and takes more kinds of policies.
 
     Exact for Markov policies and games of one step; otherwise the gaps of recorded ones are upper bounds.
 
@@ -124,7 +124,7 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
 
 
 def evaluate_returned(game: ExactGame, policy: MarkovPolicy, *, gap: str | None = None) -> Evaluation:
-    """Evaluate a policy as it is returned: one of a stretch as a stationary policy of the discounted game."""
+    """Evaluate a policy as it is returned. One of a stretch counts as a stationary policy of the discounted game."""
     return evaluate(game, policy, gap=gap) if game.endless is None else merge_steps(game, policy, gap=gap)[1]
 
 
@@ -164,7 +164,7 @@ def _average_steps(table: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def lower_bounds(game: ExactGame, policy: RecordedPolicy) -> FloatArray:
-    """Return lower bounds [N] on the cce and ce gaps of a recorded policy: what one fixed deviation gains, exactly.
+    """Return lower bounds [N] on the cce and ce gaps of a recorded policy. One fixed deviation gains them, exactly.
 
     The deviation is each agent's best response to what the others play on average at each step and state, played
     whatever the hidden index is. What any deviation gains is a lower bound on the cce gap; and on the ce gap too, since
@@ -196,7 +196,7 @@ def lower_bounds(game: ExactGame, policy: RecordedPolicy) -> FloatArray:
 
 
 def uniform_gap(game: ExactGame) -> float:
-    """Return the exact gap of the uniform policy, of whichever kind: for product policies they are the same.
+    """Return the exact gap of the uniform policy, of whichever kind. For product policies they are the same.
 
     It is computed once for each game; of a stretch it is that of the discounted game.
 
@@ -267,7 +267,7 @@ class IterateMeasures(NamedTuple):
 
 
 def evaluate_iterates(game: ExactGame, table: FloatArray) -> IterateMeasures:
-    """Evaluate many product policies at once, the iterates of a run: value, nash gap and L² gap of each.
+    """Evaluate many product policies at once, the iterates of a run. Each has a value, a nash gap and an L² gap.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def evaluate_iterates(game: ExactGame, table: FloatArray) -> IterateMeasures:
 
 
 def _measure(game: ExactGame, rows_at: Play, tie: float) -> IterateMeasures:
-    """Return values, nash gaps and L² gaps of what independent agents play, with any axes in front."""
+    """Return values, nash gaps and L² gaps of independent agents. Axes in front are kept."""
     game, least = shift_rewards(game)
     slack = tie_slack(game, tie)
     d = forward(game, rows_at)
@@ -484,7 +484,7 @@ class DeviationTable:
 
 
 def deviation_table(game: ExactGame, policy: MarkovPolicy, *, gap: str | None = None) -> DeviationTable:
-    """Take a policy's gap apart: which agent gains what by playing what instead of what, at which step and state.
+    """Take a policy's gap apart. Each term says who gains what by playing what instead of what, and where.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Exact policy gradients with direct parameterization, and how far a policy is from a stationary point.
+"""Exact policy gradients with direct parameterization, and the distance to a stationary point.
 
 [Mao2022, eqn:policy_gradient, def:stationary_point]
 """
@@ -205,7 +205,7 @@ def _move(here: list[FloatArray], slopes: list[FloatArray], t: float) -> list[Fl
 
 
 def _to_best(probs: FloatArray, slope: FloatArray) -> FloatArray:
-    """Return the shortest way to a best response at each (h, s): the mass of worse actions goes evenly to the best."""
+    """Return the shortest way to a best response at each (h, s). The mass of worse actions goes evenly to the best."""
     good = slope >= slope.max(axis=2, keepdims=True)
     off = np.where(good, 0.0, probs)
     share = off.sum(axis=2, keepdims=True) / good.sum(axis=2, keepdims=True)

@@ -1,4 +1,4 @@
-"""A Nash equilibrium of a stage or a discounted game, by the logit path and Newton's method.
+"""Nash equilibria of stage games and discounted games by the logit path.
 
 In a logit equilibrium p of precision λ every player plays p_i(a) ∝ exp(λ·u_i(a, p)): uniform at λ = 0, and a Nash
 equilibrium as λ → ∞ [McKelvey, Palfrey, "Quantal response equilibria for normal form games", 1995]. The path from the
@@ -86,7 +86,7 @@ def fits_stationary(game: TabularGame) -> bool:
 
 
 def stationary_equilibrium(game: TabularGame) -> list[FloatArray]:
-    """Return a stationary equilibrium of a discounted game, or the best policy met: [S, A_i] for each agent.
+    """Return a stationary equilibrium of a discounted game, or the best policy met. Arrays are [S, A_i].
 
     >>> import tacit
     >>> pennies = tacit.make("matching-pennies")
@@ -149,7 +149,7 @@ class _Path:
     def _correct(
         self, z: FloatArray, tangent: FloatArray, prior: FloatArray
     ) -> tuple[FloatArray, FloatArray, int] | None:
-        """Return the point of the path across the tangent from z, its own tangent, and how many corrections followed.
+        """Return the path's point across from z, its tangent, and the number of corrections.
 
         None where they do not shrink: then z is too far from the path.
         """

@@ -239,7 +239,7 @@ class Search:
 
 
 class Pair(NamedTuple):
-    """Two agents, and the size of the returns in which they differ: what rounding errors are relative to."""
+    """Two agents, and the size of the returns in which they differ. Rounding errors are relative to it."""
 
     i: int
     j: int
@@ -313,7 +313,7 @@ def search(game: TabularGame, probs: Sequence[FloatArray], *, among: list[Pair],
 
 
 def _count_visits(game: TabularGame, rows: Sequence[FloatArray]) -> FloatArray:
-    """Return the expected visits [S, S] from each state to each in a discounted game, Σ_k (γP)^k.
+    """Return discounted expected visits [S, S] from each state to each, Σ_k (γP)^k.
 
     They are sums of products of positive numbers, as the chances of a finite game are.
     """
@@ -395,7 +395,7 @@ def _on_the_way(
     asymmetries: Search,
     again: FloatArray | None,
 ) -> None:
-    """Check the earlier agents' influence on being in `targets` at step g against the later agents' effects there.
+    """Check earlier agents' influence on reaching `targets` against later agents' effects there.
 
     Chances are sums of products of positive numbers, so that each has a small relative error, however small it is. In a
     discounted game the influence is on all visits to come, whose expectations are `again`.

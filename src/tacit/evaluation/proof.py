@@ -174,7 +174,7 @@ def _draw(policy: MarkovPolicy, h: int, s: int) -> list[Any]:
 
 
 def _right_sides(statement: verify.Statement, h: int, following: Tables) -> Iterator[tuple[int, int, str, Fraction]]:
-    """Yield state, agent, side and right side of each inequality of step h, rounded to where it still holds."""
+    """Yield state, agent, side and right side of each inequality of step h. It is rounded to where it still holds."""
     for s in range(statement.states):
         for i, rows in enumerate(following):
             for side, divide in verify.DIVIDE.items():
@@ -183,7 +183,7 @@ def _right_sides(statement: verify.Statement, h: int, following: Tables) -> Iter
 
 
 def _round_backwards(statement: verify.Statement) -> list[dict[str, Any]]:
-    """Return tables of a finite game: right sides, rounded to doubles, from the last step to the first."""
+    """Return tables of a finite game. They are right sides, rounded to doubles, from the last step to the first."""
     agents: list[dict[str, Any]] = [{"low": [], "high": []} for _ in statement.actions]
     following: Tables = [{"low": None, "high": None} for _ in agents]
     for h in reversed(range(statement.horizon)):
@@ -198,7 +198,7 @@ def _round_backwards(statement: verify.Statement) -> list[dict[str, Any]]:
 
 
 def _move_apart(statement: verify.Statement, V: list[list[float]], best: list[list[float]]) -> list[dict[str, Any]]:
-    """Return tables of a discounted game: values in floating point, moved by the slack with which they hold.
+    """Return tables of a discounted game. They are values in floating point, moved by the slack with which they hold.
 
     Moved by d the left side changes by d and the right one by γd, so that d = residual/(1 − γ) is enough, where the
     residual is the most by which an inequality fails, and what rounding to doubles may add.

@@ -1,4 +1,4 @@
-"""`tacit.solve`: exactly where that is possible, otherwise by sweeps with full information, and an exact gap."""
+"""`tacit.solve`: exact solutions where possible, otherwise sweeps with full information and an exact gap."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ def _fits(game: ExactGame, concept: str) -> bool:
 
 
 def _sweep(game: ExactGame, concept: str, timer: Timer, tolerance: float | None, rounds: int | None) -> Solution:
-    """Sweep until the gap is small enough, or the sweeps or the time are used up; return the best policy."""
+    """Sweep until the gap is small or time is up. Return the best policy."""
     enough = 1e-4 * uniform_gap(game) if tolerance is None else tolerance
     sweeps, look, ended = Sweeps(game, concept), _FIRST_LOOK, ""
     best: list[tuple[Evaluation, str, MarkovPolicy]] = []
@@ -340,7 +340,7 @@ def _sweep(game: ExactGame, concept: str, timer: Timer, tolerance: float | None,
 def _best(
     before: list[tuple[Evaluation, str, MarkovPolicy]], sweeps: Sweeps, game: ExactGame, concept: str
 ) -> tuple[Evaluation, str, MarkovPolicy]:
-    """Return the policy of smallest gap, of those before and those of the sweeps so far."""
+    """Return the policy of smallest gap among those before and those of sweeps."""
     now = [(evaluate(game, policy, gap=concept), name, policy) for name, policy in sweeps.policies().items()]
     return min([*before, *now], key=lambda candidate: candidate[0].gap)
 
@@ -431,7 +431,7 @@ class Sweeps:
         self._play[h] /= self._play[h].sum(axis=-1, keepdims=True)
 
     def _match(self, h: int, advantage: FloatArray, even: FloatArray) -> FloatArray:
-        """Add advantages to the regrets, and return play in proportion to what they will be if these come again."""
+        """Add advantages to regrets. Play is in proportion to the regrets if these advantages come again."""
         if not self._has.all():
             advantage = np.where(even > 0, advantage, 0.0)
         regret = self._regret[h]

@@ -1,4 +1,4 @@
-"""Equilibria of one normal-form game by linear programming, and which of them, where there are many.
+"""Equilibria of one normal-form game by linear programming, and how one is selected.
 
 Payoffs are arrays [N, A_1, …, A_N]. They are shifted and scaled to [0, 1] first, so that the tolerance of SciPy's
 HiGHS, which is absolute, means the same for every game. Of correlated equilibria the best by an objective is taken, of
@@ -95,12 +95,12 @@ def _find_pure(payoffs: FloatArray, weights: FloatArray) -> FloatArray | None:
 
 
 def deviation_gains(payoffs: FloatArray, concept: str) -> FloatArray:
-    """Return what each deviation gains, in units of the range of payoffs, by joint action: [deviations, J]."""
+    """Return each deviation's gain by joint action, [deviations, J]. Units are ranges of payoffs."""
     return np.concatenate([_gains(_unit(payoff), i, concept) for i, payoff in enumerate(payoffs)])
 
 
 def _gains(payoff: FloatArray, i: int, concept: str) -> FloatArray:
-    """Return the gain of each deviation of agent i as a linear function of the joint distribution, [deviations, J]."""
+    """Return the gains of agent i's deviations, linear in the joint distribution, [deviations, J]."""
     actions = payoff.shape[i]
     by_action = own_first(payoff, i, payoff.ndim)  # [A_i, rest]
     gain = by_action[:, None, :] - by_action[None, :, :]  # [played, recommended, rest]
@@ -136,7 +136,7 @@ def _unit(payoff: FloatArray) -> FloatArray:
 
 
 def find_corners(limits: FloatArray, *, singular: float) -> FloatArray:
-    """Return the corners [V, d] of the distributions x with limits·x ≤ 0: all d − 1 of few limits are tried.
+    """Return the corners [V, d] of the distributions x with limits·x ≤ 0. All d − 1 of few limits are tried.
 
     Systems whose determinant is at most `singular` have no corner.
 
@@ -245,7 +245,7 @@ def solve_zero_sum(payoffs: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _pivot(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mixed actions at the last vertex of each of `matrices` [S, m, n], with entries from 1 to 2."""
+    """Return the mixed actions at the last vertex of each matrix. `matrices` [S, m, n] have entries from 1 to 2."""
     S, m, n = matrices.shape
     tableau = np.ones((S, m + 1, n + 1))
     tableau[:, :m, :n] = matrices

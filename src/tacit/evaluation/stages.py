@@ -1,4 +1,4 @@
-"""Exact solutions by backward induction: the largest total reward, and equilibria of the stage games at every (h, s).
+"""Exact solutions by backward induction. The largest total reward, and equilibria of the stage games at every (h, s).
 
 An equilibrium of each stage game, with the values of what follows as payoffs, is an equilibrium of the whole game:
 no deviation at a single (h, s) pays, hence none at several.
@@ -76,7 +76,7 @@ class Solved(NamedTuple):
 
 
 class StageGames:
-    """The stage games of a game whose rewards are shifted: `least` [N] is what was subtracted at each step."""
+    """The stage games of a game whose rewards are shifted. `least` [N] is what was subtracted at each step."""
 
     def __init__(self, game: TabularGame, least: FloatArray, report: Report) -> None:
         self.game, self._report = game, report
@@ -124,7 +124,7 @@ class StageGames:
     # equilibria
 
     def nash(self, objective: str) -> Solved:
-        """Return a Nash equilibrium: of a team its optimum, of a zero-sum game its minimax solution."""
+        """Return a Nash equilibrium. That of a team is its optimum, of a zero-sum game its minimax solution."""
         game = self.game
         if objective == "welfare" and (game.rewards == game.rewards[:1]).all():
             return self.optimum(np.ones(game.agents))._replace(method="the optimum of a team")
@@ -220,7 +220,7 @@ class StageGames:
         return self.game.agents == 2 and changes <= 1e-12 * float(self.spans.min())
 
     def _correlated_state(self, concept: str, weights: FloatArray, objective: str) -> SolveState:
-        """Return how to solve a stage for the cce or ce that is best by an objective."""
+        """Return how to solve a stage for the best cce or ce."""
 
         def solve_state(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
             offset = self._offset * self._steps_left(h)
@@ -291,7 +291,7 @@ class StageGames:
         return Solved(policy, policy_values(game, policy).V, method)
 
     def _select_in_each_state(self, objective: str) -> Solved:
-        """Select a Nash equilibrium of each stage game: of all where it is small and of two players, else of pure ones.
+        """Select a Nash equilibrium of each stage game. A small one of two players offers all, others the pure ones.
 
         Where there are no pure ones, it is the one at the end of the logit path.
         """
@@ -378,7 +378,7 @@ def _expect(payoffs: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
 
 
 def _round(payoffs: FloatArray) -> FloatArray:
-    """Round to 12 digits of each agent's largest: values of what follows must not tell equal payoffs apart.
+    """Round to 12 digits of each agent's largest. Values of what follows must not tell equal payoffs apart.
 
     >>> _round(np.array([[1e9, 0.1 + 0.2], [0.1 + 0.2, 0.3]])).tolist()
     [[1000000000.0, 0.3], [0.3, 0.3]]

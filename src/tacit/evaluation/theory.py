@@ -1,4 +1,4 @@
-"""What the paper's theorems promise for a game, and the two numbers that they ask of it: mismatch and smoothness.
+"""What the paper's theorems promise for a game; its mismatch and smoothness.
 
 Accuracies are in the game's units; the theorems speak of rewards in [0, 1], so ε is divided by the span of the rewards.
 Constants that the theorems hide in O(·) are taken as 1.
@@ -166,7 +166,7 @@ def _episodes(factor: float, inside: float) -> tuple[float, float]:
 
 
 def _storm(N: int, S: int, A: int, H: int, D: float, eps: float, phi: float, span: float) -> dict[str, float]:
-    """Return ε̃, STORM's constants, what they promise after T iterations, and what ε̃ adds to the nash gap."""
+    """Return ε̃, STORM's constants and promise, and what ε̃ adds to the nash gap."""
     explore = min(math.sqrt(N) * eps / (2 * N * D * S * H**3 * A), 1.0)
     if explore < 1e-30:  # D is infinite, or its powers are no numbers any more
         undefined = dict.fromkeys(("sigma2", "L", "k", "w", "c", "M", "bound", "exploration_cost"), math.nan)
@@ -222,7 +222,7 @@ class StormBound(NamedTuple):
 
 
 def storm_bound(constants: Storm, iterations: float, gain: float) -> StormBound:
-    """Return M and the bound after T iterations, for a rise of the potential by `gain`.
+    """Return M and the bound after T iterations. The potential rises by `gain`.
 
     M = 16·gain + w^{1/3}·σ²/(2·L²·k) + k³·c²/L²·ln(T + 2); the bound is M·w^{1/3}/(T·k) + M·σ^{2/3}/(T^{2/3}·k).
     """
@@ -338,14 +338,14 @@ def _reach(game: TabularGame, best: Callable[..., Any], explore: float) -> Float
 
 
 def _visits(game: TabularGame, targets: FloatArray, best: Callable[..., Any], explore: float) -> FloatArray:
-    """Return the best expected number of visits, discounted, from each state to each of the `targets` [T, S]."""
+    """Return the best discounted visits from each state to each of the `targets` [T, S]."""
     return iterate(
         lambda visits: targets + best(_ahead(game, 0, visits, explore), axis=2), targets, 1e-13 / game.effective_horizon
     )
 
 
 def _ahead(game: TabularGame, h: int, prob: FloatArray, explore: float) -> FloatArray:
-    """Return the chances after each joint choice at step h, [targets, S, J], when agents explore with ε̃."""
+    """Return the probabilities after each joint choice at step h, [targets, S, J]. Agents explore with ε̃."""
     ahead = game.expect(h, prob)
     for i in range(game.agents if explore > 0 else 0):
         ahead = (1 - explore) * ahead + explore * ahead.mean(axis=2 + i, keepdims=True)
@@ -458,7 +458,7 @@ def _values(game: TabularGame, plans: list[IntArray]) -> FloatArray:
 
 
 def _potentials(V: FloatArray) -> FloatArray:
-    """Return Φ − Φ(first policies) of values [N, n_1, …, n_N]: the agents change their policies one after the other.
+    """Return Φ − Φ(first policies) of values [N, n_1, …, n_N]. The agents change their policies one after the other.
 
     The last agent's change is seen from where all others are, the one before from where the last is not yet, and so on.
     """

@@ -1,4 +1,4 @@
-"""Values of a Markov policy, and of each agent's best deviation from it while the others keep to it.
+"""Values of a Markov policy, and of each agent's best deviation from it.
 
 All exact figures come from two passes over a game, of any kind. [Mao2022, eqn:value] The backward pass computes what
 each action of an agent pays where the policy follows, and where a deviation follows; the forward pass, the occupancy.
@@ -129,7 +129,7 @@ def average(payoffs: FloatArray, rows: Rows) -> FloatArray:
 
 
 def deviate(rows: Rows, gains: FloatArray, kind: str) -> FloatArray:
-    """Return what the best deviations of a kind get, [..., N, S]: who draws independently learns nothing from it."""
+    """Return what the best deviations of a kind get, [..., N, S]. Who draws independently learns nothing from it."""
     best: FloatArray = best_when_recommended(gains, kind) if is_joint(rows) else gains.max(axis=-1)
     return best
 
@@ -142,13 +142,13 @@ def choose(rows: Rows, gains: FloatArray, kind: str) -> IntArray:
 
 
 def best_when_recommended(gains: FloatArray, kind: str) -> FloatArray:
-    """Return the best of payoffs [..., recommended, played]: for ce by recommendation, otherwise one action for all."""
+    """Return the best of payoffs [..., recommended, played]. Of ce by recommendation, else one for all."""
     best: FloatArray = gains.max(axis=-1).sum(axis=-1) if kind == "ce" else gains.sum(axis=-2).max(axis=-1)
     return best
 
 
 def _play_fixed(game: ExactGame, gains: FloatArray, fixed: IntArray) -> FloatArray:
-    """Return the payoffs [N, S] of fixed actions [N, S, B]: the mean over recommended actions, or one for all."""
+    """Return the payoffs [N, S] of fixed actions [N, S, B]. They are means over recommended actions, or one for all."""
     picked = np.take_along_axis(gains[:, :, None], fixed[..., None], axis=-1)[..., 0]
     possible = np.arange(fixed.shape[-1]) < np.array(game.actions)[:, None, None]
     mean: FloatArray = np.average(picked, axis=-1, weights=np.broadcast_to(possible, picked.shape))
@@ -190,7 +190,7 @@ def settle(game: ExactGame, rows: Rows, kind: str | None) -> FloatArray:
 
 
 def iterate(renew: Callable[[FloatArray], FloatArray], values: FloatArray, tolerance: float) -> FloatArray:
-    """Renew values until they change by at most a tolerance, or by rounding alone: then no less than before."""
+    """Renew values until they change by at most a tolerance, or by rounding alone. It then is no less than before."""
     last = np.inf
     while True:
         renewed = renew(values)

@@ -1,4 +1,4 @@
-"""Check a proof that no agent gains more than a bound by deviating: `python verify.py FILE`, with Python 3.10 alone.
+"""Check a proof that no agent gains more than a bound by deviating. Run `python verify.py FILE`; Python 3.10 suffices.
 
 The file (docs/proof-json.md) has a game, a Markov policy π and for each agent i two tables of doubles, low and high.
 Each distribution is divided by its exact sum; the theorem is about that game and policy. With a horizon H let γ = 1 and
@@ -89,7 +89,7 @@ class Statement:
             _need(len(table) == places, "every state and joint action must have a row", len(table))
 
     def right(self, h: int, s: int, i: int, side: str, following: Any, divide: Any) -> tuple[Any, int]:
-        """Return the right side of an inequality in units of 2^-1200, times a number, and that number."""
+        """Return an inequality's right side in units of 2^-1200, times a number, and that number."""
         joint, total = {0: 1}, 1
         for A, (weights, norm) in zip(self.parts, self.policy[s].get(h) or self.policy[s][None], strict=True):
             joint, total = {j * A + a: w * v for j, w in joint.items() for a, v in weights.items() if v}, total * norm
@@ -111,7 +111,7 @@ class Statement:
 
 
 def check(document: Any) -> tuple[int, str]:
-    """Return 0 and what a document proves, or 1 and the first inequality that fails; raise where it is no proof."""
+    """Return 0 and what a document proves, or 1 and the first inequality that fails. Raise where it is no proof."""
     game, agents = Statement(document), document["agents"]
     bounds, H = [_number(agent["bound"]) for agent, _ in zip(agents, game.actions, strict=True)], game.horizon or 1
     for table in [agent[side] for agent in agents for side in DIVIDE]:
@@ -131,7 +131,7 @@ def check(document: Any) -> tuple[int, str]:
 
 
 def main(*paths: str) -> int:
-    """Check a file; return 0 where it proves its bounds, 1 where an inequality fails, 2 where it is no such file."""
+    """Check a file. Return 0 where it proves its bounds, 1 where an inequality fails, 2 where it is no such file."""
     try:
         with open(_need(len(paths) == 1, "one file must be named", paths)[0], "rb") as stream:
             text = (gzip.GzipFile(fileobj=stream) if stream.peek(2)[:2] == b"\x1f\x8b" else stream).read(MOST_BYTES + 1)

@@ -1,4 +1,4 @@
-"""Games: the tabular game, the games of the paper and of its field, and their files.
+"""Games: tables, functions, counts, the paper's games, and their files.
 
 A new game is one file here and one line in the table below, or an entry point of the group `tacit.games`.
 """
@@ -16,7 +16,7 @@ from tacit.core.registry import Registry
 from tacit.games import atlas, crowds, matrix
 from tacit.games.box_pushing import box_pushing
 from tacit.games.count import CountGame, count_vectors
-from tacit.games.dpomdp import load_dpomdp, save_dpomdp
+from tacit.games.dpomdp import load_dpomdp
 from tacit.games.exact import Successors
 from tacit.games.formats import load_nfg, load_npz, save_nfg, save_npz
 from tacit.games.function import FunctionGame
@@ -53,12 +53,9 @@ REGISTRY.add("pricing", Pricing)
 for _entry in atlas.ENTRIES.values():
     REGISTRY.add(f"atlas/{_entry.name}", _entry.make, about=_entry.about)
 
-#: What reads and writes files of an ending.
-FORMATS: dict[str, tuple[Callable[..., TabularGame], Callable[..., None]]] = {
-    ".npz": (load_npz, save_npz),
-    ".dpomdp": (load_dpomdp, save_dpomdp),
-    ".nfg": (load_nfg, save_nfg),
-}
+#: What reads files of an ending, and what writes them.
+READERS: dict[str, Callable[..., TabularGame]] = {".npz": load_npz, ".dpomdp": load_dpomdp, ".nfg": load_nfg}
+WRITERS: dict[str, Callable[..., None]] = {".npz": save_npz, ".nfg": save_nfg}
 
 #: Libraries whose games are named after a colon, as in `openspiel:tic_tac_toe`.
 LIBRARIES = ("gymnasium", "openspiel", "pettingzoo")
@@ -132,7 +129,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None, discount: 
     TabularGame('chicken': 2 agents, 1 state, 2×2 actions, horizon 3, rewards in [0, 7])
     """
     file = files.path(path)
-    read, _ = _format(file)
+    read: Callable[..., TabularGame] = _format(file, READERS)
     if discount is None:
         return read(file, horizon=horizon)
     check_length(horizon, discount)
@@ -142,7 +139,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None, discount: 
 
 
 def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
-    """Write a game atomically; the ending says the format, as for `load`.
+    """Write a game atomically; the ending says the format: `.npz` or `.nfg`.
 
     Parameters
     ----------
@@ -165,16 +162,15 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
     """
     file = files.path(path)
     check_game(game)
-    _, write = _format(file)
-    write(game, file)
+    _format(file, WRITERS)(game, file)
 
 
-def _format(file: Path) -> tuple[Callable[..., TabularGame], Callable[..., None]]:
-    """Return what reads and writes files of this ending."""
-    if file.suffix not in FORMATS:
+def _format(file: Path, functions: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
+    """Return what reads or writes files of this ending."""
+    if file.suffix not in functions:
         ending = f"the ending {file.suffix!r}" if file.suffix else "no ending"
-        raise TacitError(f"{file} has {ending}; a game file ends in {' or '.join(FORMATS)}")
-    return FORMATS[file.suffix]
+        raise TacitError(f"{file} has {ending}; a game file ends in {' or '.join(functions)}")
+    return functions[file.suffix]
 
 
 def is_file(name: str) -> bool:
@@ -225,7 +221,7 @@ def _library(name: str | os.PathLike[str]) -> str | None:
 
 
 def is_code(name: str) -> bool:
-    """Return whether making a game imports code that its name chooses, beyond this package and the library's own.
+    """Return whether making a game imports code that its name chooses. The package's and library's own do not count.
 
     Parameters
     ----------

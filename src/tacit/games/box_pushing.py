@@ -35,7 +35,7 @@ class Robot(NamedTuple):
     facing: int
 
     def ahead(self) -> int | None:
-        """Cell in front, if the robot faces along the row and is not at its end."""
+        """Cell in front, if the robot faces along the row and not its end."""
         cell = self.cell + {EAST: 1, WEST: -1}.get(self.facing, 9)
         return cell if 1 <= cell <= 4 else None
 
@@ -101,7 +101,7 @@ def box_pushing(*, horizon: int = 10, published_file: bool = False, reset: bool 
 
 
 def _outcomes(robots: Pair, actions: tuple[int, int]) -> dict[int, float]:
-    """Distribution of the next state: each action but stay works with probability 0.9, or nothing happens."""
+    """Distribution of the next state. Each action but stay works with probability 0.9, or nothing happens."""
     outcomes: dict[int, float] = {}
     for works in itertools.product([True, False], repeat=2):
         chance = 1.0
@@ -149,7 +149,7 @@ def _reward(robots: Pair, actions: tuple[int, int]) -> float:
 
 
 def _bumps(robots: Pair, actions: tuple[int, int], i: int) -> bool:
-    """Whether robot i, going forward, runs into a wall, the large box, the other robot or the other's way."""
+    """Whether robot i, going forward, hits a wall, the large box or the other robot."""
     target = robots[i].ahead()
     if target is None:
         return True

@@ -41,7 +41,7 @@ MOST_PAIRS = 40
 
 
 class CountGame(ExactGame):
-    """N agents with the same A actions, to each of whom only the numbers of agents at each action matter.
+    """N anonymous agents with A actions each; only how many chose each action matters.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class CountGame(ExactGame):
         return self.statistics[self._transition_of]
 
     def reward(self, h: int, s: int, action: int, counts: npt.ArrayLike) -> float:
-        """Return the reward of an action, of weight 1, where `counts` [A] chose each, oneself included."""
+        """Return the reward of an action of weight 1. `counts` [A] chose each, oneself included."""
         table = self._rewards[action]
         total = int(np.dot(self.statistics[self._reward_of[action]].scores, np.asarray(counts)))
         return float(table[h if len(table) > 1 else 0, s, total])
@@ -245,7 +245,7 @@ class CountGame(ExactGame):
     def payoffs(
         self, h: int, rows: Rows, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
     ) -> FloatArray:
-        """Return what each agent's own actions pay, from the distributions of what the others' scores add up to."""
+        """Return what each agent's actions pay, from the distributions of the others' total scores."""
         if is_joint(rows):
             return self.tabular().payoffs(h, rows, V, s, agents=agents)
         from tacit.games.kernels import induced_payoffs  # imports the compiler
@@ -268,7 +268,7 @@ class CountGame(ExactGame):
         return np.concatenate(rows, axis=-1).reshape(*rows[0].shape[:-1], self.agents, -1)
 
     def push(self, h: int, rows: Rows, occupancy: FloatArray, s: int | None = None) -> FloatArray:
-        """Return the distribution [..., S] after step h of an `occupancy` [..., S], or [...] of a state s."""
+        """Return the distribution [..., S] after step h. The `occupancy` is [..., S], or [...] of a state s."""
         if is_joint(rows):
             return self.tabular().push(h, rows, occupancy, s)
         from tacit.games.kernels import next_state_probs  # imports the compiler
@@ -292,7 +292,7 @@ class CountGame(ExactGame):
         return shifted, np.full(self.agents, low)
 
     def agents_to_compare(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
-        """Return a pair of agents for each two kinds of weights: agents of the same weights are alike.
+        """Return a pair of agents for each two kinds of weights. Agents of the same weights are alike.
 
         Where the others keep to their policies, two agents face a game of two. The cross derivatives of their values
         are those of this game, so all agents' values have a common potential if and only if those of all pairs have,
@@ -312,7 +312,7 @@ class CountGame(ExactGame):
         return [(min(pair), max(pair)) for pair in pairs]
 
     def induce_game(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
-        """Return the game of two agents where the others play `probs` [H, S, A]: tables over their actions."""
+        """Return the game of two agents where the others play `probs` [H, S, A]. It has tables over their actions."""
         from tacit.games.kernels import score_distribution  # imports the compiler
 
         i, j = agents
@@ -366,7 +366,7 @@ class CountGame(ExactGame):
         return float(dot(V_moved - V, self.initial).sum())
 
     def seconds_to_answer(self, rows: int) -> float:
-        """Return roughly how long it takes to answer for so many rows at one state each, from the operations.
+        """Return roughly the seconds that so many rows at one state each take.
 
         A nanosecond does ten of the products that convolutions are made of, and three of those that read tables
         (measured; a busy machine takes longer).
@@ -451,7 +451,7 @@ def _read_scores(scores: Sequence[int], actions: int) -> tuple[int, ...]:
 
 
 def _cumulate(rows: FloatArray) -> FloatArray:
-    """Return running sums along the last axis that are exactly 1 from the last positive probability on."""
+    """Return running sums, exactly 1 from the last positive probability on."""
     cumulative = np.zeros_like(rows)
     total = np.zeros(rows.shape[:-1])
     for s in range(rows.shape[-1]):
@@ -613,7 +613,7 @@ class CountRules:
 
 
 def check_size(agents: int, actions: int, states: int, *, load: bool, scores: Sequence[int] | None) -> None:
-    """Raise unless memory holds the tables of a counting game, by its sizes alone: before anything is made of them."""
+    """Raise unless memory holds the tables of a counting game, by its sizes alone. Nothing is made yet."""
     if not load or scores is None:
         check_counts(agents, actions)
     full = agents * (agents + 1) ** max(actions - 2, 0) + 1  # totals that tell every count
@@ -690,7 +690,7 @@ def check_counts(agents: int, actions: int) -> None:
 
 
 def digits(agents: int, actions: int) -> IntArray:
-    """Return the scores [A] with which the sum of all agents' scores tells every count: 0, 1, N+1, (N+1)², …
+    """Return the scores [A] with which the sum of all agents' scores tells every count. They are 0, 1, N+1, (N+1)², …
 
     >>> digits(2, 4)
     array([0, 1, 3, 9])

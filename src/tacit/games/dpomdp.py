@@ -1,4 +1,4 @@
-"""Team games in the .dpomdp format of the MADP toolbox, read and written.
+"""Team games in the .dpomdp format of the MADP toolbox.
 
 A file gives agents, discount, values, states, start, actions and observations in this order, once each, and then any
 number of T (transitions), O (observations) and R (rewards). Read beyond the toolbox's own grammar are: names in quotes,
@@ -19,10 +19,9 @@ from __future__ import annotations
 import io
 import math
 import os
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import product, repeat
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,7 +110,7 @@ def _numbers(line: str, count: int, what: str, read: Callable[[str], float]) -> 
 
 
 class Labels:
-    """A set of `count` things, each known by an index or, where there are names, by name."""
+    """A set of `count` things, each known by an index or a name."""
 
     def __init__(self, what: str, words: Sequence[str]) -> None:
         self.what = what
@@ -146,7 +145,7 @@ class JointLabels:
             raise TacitError(f"there are about 1e{len(str(self.count)) - 1} {what}; {MOST:.0e} is the most")
 
     def select(self, words: Sequence[str]) -> Sequence[int]:
-        """Return the joint indices of words: one for each part, or one joint index, or one `*`."""
+        """Return the joint indices of words. Words are one for each part, or one joint index, or one `*`."""
         if self.covers(words):
             return range(self.count)
         if len(words) == 1 and _is_index(words[0]) and len(self.parts) > 1:
@@ -355,7 +354,7 @@ class Distributions:
                 )
 
     def _read_row(self, rows: Sequence[int], line: str, number: int) -> None:
-        """Write a row of the file to each of these rows, in the place of what is there."""
+        """Write a row of the file to these rows, replacing what is there."""
         count = self._columns.count
         if line == "uniform":
             self._write(rows, zip(range(count), repeat(1 / count), strict=False), count, number)
@@ -369,7 +368,7 @@ class Distributions:
     def _write(
         self, rows: Sequence[int], probs: Iterable[tuple[int, float]], count: int, line: int, *, beside: bool = False
     ) -> None:
-        """Write so many probabilities by column to rows, in the place of what is there or beside it."""
+        """Write `count` probabilities by column to rows, replacing what is there or beside it."""
         self._written += len(rows) * count
         memory.require(PER_ENTRY * self._written, f"a table of {self._written} probabilities")
         written = dict(probs)
@@ -378,7 +377,7 @@ class Distributions:
             self._lines[row] = line
 
     def finish(self) -> None:
-        """Check that each row is a distribution, and rescale those that sum to 1 only roughly."""
+        """Check that each row is a distribution. Those that sum to 1 only roughly are rescaled."""
         for row in range(self._preamble.rows):
             if row not in self.rows:
                 name = self._preamble.name_row(row)
@@ -481,7 +480,7 @@ class TeamRewards:
     def _expect(
         self, entry: Reward, row: int, following: dict[int, float], observed: dict[int, dict[int, float]]
     ) -> float:
-        """Return the expectation of an entry at one row, over the next state and the observation."""
+        """Return the expectation of an entry over the next state and the observation."""
         total, joints = 0.0, self._preamble.actions.count
         for s_next, p in following.items():
             if s_next not in entry.s_next:  # type: ignore[operator]  # of what is set, nothing is expected
@@ -589,49 +588,3 @@ def _notes(head: Preamble, transitions: Distributions, horizon: int | None) -> l
     if transitions.rescaled:
         notes.append(f"{transitions.rescaled} of {head.rows} rows of T sum to 1 only roughly: rescaled")
     return notes
-
-
-_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-
-
-def save_dpomdp(game: TabularGame, path: str | os.PathLike[str]) -> None:
-    """Write a stationary team game. Each agent observes the state, so that planners see the same game.
-
-    Numbers are written so that reading them back gives the same bits. Names that are no identifiers of the format give
-    way to indices. A horizon stands in a comment, since the format has no place for it; a discount has one.
-    """
-    if game.transition_steps > 1 or game.rewards.shape[1] > 1:
-        raise TacitError(f"{game!r} changes with the step; a .dpomdp file holds games that do not")
-    if not all(np.array_equal(rewards, game.rewards[0]) for rewards in game.rewards[1:]):
-        raise TacitError(f"{game!r} has a reward for each agent; a .dpomdp file holds games where all get the same")
-    files.write_pieces(path, _pieces(game))
-
-
-def _pieces(game: TabularGame) -> Iterator[str]:
-    states = _labels(game.state_names, game.states)
-    names = game.action_names or [None] * game.agents
-    actions = [_labels(each, size) for each, size in zip(names, game.actions, strict=True)]
-    yield f"# {brief(game.name)}, written by tacit; {game.length}\n"
-    discount = 1.0 if game.discount is None else game.discount
-    yield f"agents: {game.agents}\ndiscount: {discount!r}\nvalues: reward\nstates: {states}\n"
-    yield f"start:\n{' '.join(repr(p) for p in game.initial.tolist())}\n"
-    yield "\n".join(["actions:", *actions, "observations:", *[states] * game.agents, ""])
-    joints = [" ".join(str(a) for a in joint) for joint in np.ndindex(game.actions)]
-    first, state, prob = (array.tolist() for array in game.successors)
-    for row, (s, joint) in enumerate(product(range(game.states), joints)):
-        for k in range(first[row], first[row + 1]):
-            yield f"T: {joint} : {s} : {state[k]} : {prob[k]!r}\n"
-    for s in range(game.states):
-        yield f"O: * : {s} :{f' {s}' * game.agents} : 1.0\n"
-    yield "R: * : * : * : * : 0.0\n"
-    rewards = game.rewards[0, 0].ravel().tolist()
-    for (s, joint), reward in zip(product(range(game.states), joints), rewards, strict=True):
-        if reward:
-            yield f"R: {joint} : {s} : * : * : {reward!r}\n"
-
-
-def _labels(names: Sequence[str] | None, count: int) -> str:
-    """Write names where each is an identifier, otherwise their number."""
-    if names is None or not all(_IDENTIFIER.fullmatch(name) for name in names):
-        return str(count)
-    return " ".join(names)

@@ -104,7 +104,7 @@ class ExactGame(NamedGame, Sealed, ABC):
         """
 
     def to_random_horizon(self) -> ExactGame:
-        """Return the game in which episodes are played: itself, or where there is no last step one that has one."""
+        """Return the game in which episodes are played. Itself, or where there is no last step, one that has one."""
         return self
 
     @abstractmethod
@@ -150,7 +150,7 @@ class ExactGame(NamedGame, Sealed, ABC):
 
     @property
     def joint_rows(self) -> int:
-        """Joint actions that its tables list for each state: all, or none where only counts matter."""
+        """Joint actions that its tables list for each state. All, or none where only counts matter."""
         return self.joint_actions
 
     @abstractmethod
@@ -212,7 +212,7 @@ def check_exact(game: object, needed: str = "") -> ExactGame:
 
 
 def check_playable(game: Game) -> None:
-    """Raise unless a game follows the protocol and, where its rules are functions, plays by them."""
+    """Raise unless a game follows the protocol. One of functions must play by them."""
     check_sizes(game)
     if as_exact(game) is None:
         check_play(game)

@@ -24,7 +24,7 @@ from tacit.games.tabular import TabularGame, check_axes
 
 
 class LineError(TacitError):
-    """A wrong input on a line of a file, which need not be the one that is being read."""
+    """A wrong input on a line of a file, which may be an earlier line."""
 
     def __init__(self, line: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -33,7 +33,7 @@ class LineError(TacitError):
 
 @contextmanager
 def locate_errors(file: Path, reader: Any = None) -> Iterator[None]:
-    """Put the file before an error that is raised within, and the line if error or reader has one."""
+    """Put the file, and the line where known, before an error that is raised within."""
     try:
         yield
     except TacitError as error:
@@ -46,7 +46,7 @@ _FRACTION = re.compile(r"([+-]?\d+)/(\d+)", re.ASCII)
 
 
 def nearest(token: str) -> float:
-    """Return the float nearest to a decimal or a fraction, or NaN if it is neither; Python rounds both correctly.
+    """Return the float nearest to a decimal or a fraction. NaN if it is neither.
 
     >>> nearest("-1/3"), nearest("1e-3"), nearest("1/0")
     (-0.3333333333333333, 0.001, nan)
@@ -89,7 +89,7 @@ def save_npz(game: TabularGame, path: str | os.PathLike[str]) -> None:
 
 
 def load_npz(path: str | os.PathLike[str], *, horizon: int | None = None, discount: float | None = None) -> TabularGame:
-    """Read a game; a horizon or discount replaces the stored one, where the game is the same at every step."""
+    """Read a game. A horizon or discount replaces the stored one, where the game is the same at every step."""
     arrays = files.read_arrays(path)
     missing = [key for key in ("rewards", "initial") if key not in arrays]
     stored = horizon is None and discount is None

@@ -37,7 +37,7 @@ def time_limit(env: Any) -> int | None:
 
 
 def read_table(env: Any) -> TabularGame | None:
-    """Return the game of an environment that is one of Gymnasium's own whose table says all that it does."""
+    """Return the game of one of Gymnasium's own environments whose table says all."""
     toy_text = type(layers(env)[-1]).__module__.startswith("gymnasium.envs.toy_text.")
     return read_gymnasium(env) if toy_text and has_table(env) else None
 

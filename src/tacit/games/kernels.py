@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class GameTables(NamedTuple):
-    """What kernels read of a tabular game: flat tables, one row for each step, state and joint action."""
+    """What kernels read of a tabular game. Flat tables, one row for each step, state and joint action."""
 
     first: IntArray  # [rows + 1]  where the successors of a row begin
     state: npt.NDArray[np.int32]  # [entries]
@@ -120,7 +120,7 @@ def reward(game, i, token):
 
 
 class EndlessTables(NamedTuple):
-    """What kernels read of a discounted game that never resets: an episode is a period, from where the last one led."""
+    """What kernels read of a discounted game that never resets. An episode is a period, from where the last one led."""
 
     tables: GameTables
     differ: (
@@ -207,7 +207,7 @@ NEGLIGIBLE = 1e-30
 
 @generics.apart
 def write_induced(game, mu, copies, number, h, s):
-    """Write what each agent faces at (h, s): `own_reward` [D, A] for weight 1 and `own_next` [D, A, S].
+    """Write what each agent faces at (h, s). That is `own_reward` [D, A] for weight 1 and `own_next` [D, A, S].
 
     The first `number` rows of `mu` [D, A] are distributions, each played by `copies[d]` agents. After the last step
     there is no next state, and `own_next` is not written.
@@ -358,7 +358,7 @@ def dot(one, other):
 
 
 def induce_rows(game, mu, copies, number, h, states, reward, next_state):
-    """Write what each of `number[k]` distributions `mu[k]` faces at step h in the states[k], for all k."""
+    """Write what each distribution faces at step h. In states[k] they are the first `number[k]` of `mu[k]`."""
     for k in range(len(states)):
         write_induced(game, mu[k], copies[k], number[k], h, states[k])
         for d in range(number[k]):
@@ -369,7 +369,7 @@ def induce_rows(game, mu, copies, number, h, states, reward, next_state):
 
 
 def next_rows(game, mu, h, states, next_state):
-    """Write where it leads at step h in the states[k] that the agents play mu[k] [N, A], for all k."""
+    """Write the next states' probabilities at step h. In states[k] the agents play mu[k] [N, A]."""
     q = game.transition_statistic
     sums, span = game.sums[0], game.span[0]
     for k in range(len(states)):
@@ -394,7 +394,7 @@ class Induced(NamedTuple):
 
 
 def induced_payoffs(game: CountGame, h: int, rows: FloatArray, s: int | None) -> Induced:
-    """Return what agents face at step h: `rows` are [..., S, N, A], or [..., N, A] in state s."""
+    """Return what agents face at step h. `rows` are [..., S, N, A], or [..., N, A] in state s."""
     N, A, S = game.agents, game.actions[0], game.states
     flat, states = _flatten(game, rows, s)
     n = len(flat)
@@ -415,7 +415,7 @@ def induced_payoffs(game: CountGame, h: int, rows: FloatArray, s: int | None) ->
 def induced_by_kind(
     game: CountGame, h: int, states: IntArray, mu: FloatArray, copies: IntArray, number: IntArray
 ) -> Induced:
-    """Return what each kind of agent faces at step h in `states` [n], rewards without the agents' weights.
+    """Return what each kind of agent faces at step h in `states` [n]. Rewards are without weights.
 
     In states[k] there are number[k] kinds; copies[k, m] agents play mu[k, m].
     """
@@ -426,7 +426,7 @@ def induced_by_kind(
 
 
 def next_state_probs(game: CountGame, h: int, rows: FloatArray, s: int | None) -> FloatArray:
-    """Return distributions of the next state: `rows` are [..., S, N, A], or [..., N, A] in state s."""
+    """Return distributions of the next state. `rows` are [..., S, N, A], or [..., N, A] in state s."""
     flat, states = _flatten(game, rows, s)
     following = np.zeros((len(flat), game.states))
     tables = game.kernels()
@@ -450,7 +450,7 @@ def score_distribution(scores: FloatArray, probs: FloatArray) -> FloatArray:
 
 
 def _flatten(game: CountGame, rows: FloatArray, s: int | None) -> tuple[FloatArray, IntArray]:
-    """Return rows [n, N, A] of all states, or of state s, and the states that they are of, [n]."""
+    """Return rows [n, N, A] of all states, or of state s, and their states [n]."""
     flat = np.ascontiguousarray(rows.reshape(-1, *rows.shape[-2:]))
     if s is not None:
         return flat, np.full(len(flat), s, dtype=np.int64)
@@ -458,7 +458,7 @@ def _flatten(game: CountGame, rows: FloatArray, s: int | None) -> tuple[FloatArr
 
 
 def _different(rows: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return the different rows, which of them each row is, and how many rows are the same."""
+    """Return the distinct rows, which of them each row is, and their counts."""
     if len(rows) > 1 and (rows == rows[0]).all():
         return rows[:1], np.zeros(len(rows), dtype=np.int64), np.array([len(rows)])
     view = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1] * 8))).ravel()
@@ -484,7 +484,7 @@ _lock = threading.Lock()
 
 
 def implement(game: FunctionGame) -> type:
-    """Return the type of a game's struct, with its kernels: one for all games whose functions do and read the same."""
+    """Return the type of a game's struct, with its kernels. Games whose functions do and read the same share it."""
     description = game.description
     with _lock:
         if description not in _types:

@@ -1,4 +1,4 @@
-"""Games by name: the normal form, played once or repeated, textbook classics, GoodState, and random games.
+"""Games by name. The normal form, played once or repeated, textbook classics, GoodState, and random games.
 
 Sources: Fudenberg and Tirole, "Game Theory", 1991 (matching pennies, rock-paper-scissors, battle of the sexes,
 prisoner's dilemma, stag hunt); Aumann, "Subjectivity and correlation in randomized strategies", 1974 (chicken);
@@ -78,7 +78,7 @@ def _stack_payoffs(*payoffs: npt.ArrayLike) -> FloatArray:
 
 
 def matrix_team(*, horizon: int = 1) -> TabularGame:
-    """The 3×3 team of the paper, with two optimal equilibria and a safe one between them. [Mao2022, tbl:1]
+    """The paper's 3×3 team, with two optimal equilibria and a safe one between. [Mao2022, tbl:1]
 
     It is the penalty game of Claus and Boutilier (1998) with penalty −10.
 
@@ -107,7 +107,7 @@ def matrix_team(*, horizon: int = 1) -> TabularGame:
 
 
 def good_state(*, horizon: int = 10, slip: float = 0.1, start: str = "s0") -> TabularGame:
-    """Two states, two agents: (a0, b1) leads to the good state, everything else to the bad one.
+    """Two states, two agents: (a0, b1) leads to the good state, else the bad one.
 
     Parameters
     ----------
@@ -366,7 +366,7 @@ def random_game(
     successors: int | None = None,
     stationary: bool = False,
 ) -> TabularGame:
-    """A game from a seed: uniform rewards in [0, 1], Dirichlet(1, …, 1) transitions, a uniform first state.
+    """A game from a seed. Uniform rewards in [0, 1], Dirichlet(1, …, 1) transitions, a uniform first state.
 
     A potential game that is no team has r_i(s, a) = (φ(s, a) + u_i(s, a_-i)) / 2 and transitions that no action
     changes: then Φ(π) = Σ_h E_{s ~ d_h} E_{a ~ π}[φ_h(s, a)] / 2 is a potential, for u_i does not depend on agent i.
@@ -418,7 +418,7 @@ def random_game(
 def _draw_transitions(
     rng: np.random.Generator, grid: tuple[int, ...], width: int, *, by_action: bool
 ) -> FloatArray | Successors:
-    """Draw rows over `width` next states, one for each (h, s) and, where actions matter, joint action."""
+    """Draw rows over `width` next states. There is one for each (h, s), and each joint action where actions matter."""
     S, joint = grid[1], math.prod(grid[2:])
     rows = grid[0] * S * (joint if by_action else 1)
     prob = rng.dirichlet(np.ones(width), size=rows)

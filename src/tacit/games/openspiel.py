@@ -116,7 +116,7 @@ def _load(pyspiel: Any, text: str) -> Any:
 
 
 def _refuse(pyspiel: Any, game: Any, most: int) -> None:
-    """Raise for what is no tabular game, or has more actions, moves or outcomes of chance than can be listed."""
+    """Raise for what is no tabular game, or is too large to be listed."""
     if not isinstance(game, pyspiel.Game):
         raise TacitError(f"game must be a pyspiel.Game, or a string for pyspiel.load_game; got {brief(game)}")
     kind = game.get_type()
@@ -264,7 +264,7 @@ class PositionSearch:
             raise Ambiguous(brief(self.bounds.key(state)), self.outcomes)
 
     def _arrive(self, state: Any, before: Position) -> Position:
-        """Return the position of a state, and note it down where it is to be expanded."""
+        """Return the position of a state. It is noted down where it is to be expanded."""
         self.outcomes += 1
         self._check()
         if self.depth == self.horizon or state.is_terminal():
@@ -283,7 +283,7 @@ class PositionSearch:
         return position
 
     def _decisions(self, state: Any) -> Iterator[tuple[float, Any]]:
-        """Follow chance nodes to the states in which an agent moves or the game is over, with their probabilities."""
+        """Follow chance nodes to decisions and ends, with their probabilities."""
         if not state.is_chance_node():
             yield 1.0, state
             return
@@ -307,7 +307,7 @@ class PositionSearch:
         return legal
 
     def _check(self, ahead: int = 0) -> None:
-        """Refuse too many outcomes, pairs of a state and a joint action, waiting states included, or seconds."""
+        """Refuse too many outcomes, seconds, or pairs of a state and a joint action."""
         limit, deadline = self.bounds.limit, self.bounds.deadline
         rows = len(self._ways) * math.prod(self._sizes)
         if max(self.outcomes + ahead, rows) <= limit and time.monotonic() <= deadline:
@@ -368,7 +368,7 @@ def _tabulate(game: Any, bounds: SearchBounds) -> TabularGame:
 
 
 def _search(game: Any, bounds: SearchBounds) -> tuple[PositionSearch, list[str]]:
-    """Search the states, distinguished by their keys, or where that does not suffice by the moves before as well."""
+    """Search the states by their keys. Where that does not suffice, the moves before tell them apart as well."""
     try:
         return PositionSearch(game, bounds, timed=False), []
     except Ambiguous as error:
@@ -400,7 +400,7 @@ def _arrays(moves: list[LegalMoves], index: dict[Position, int], actions: Action
 
 
 def _legal_rows(moves: list[LegalMoves], actions: Actions) -> IntArray:
-    """For each state and joint action [S·J], return the row among the legal ones that it stands for."""
+    """Return the legal row that each state and joint action stands for, [S·J]."""
     chosen, begin = [], 0
     for here in moves:
         ranks = [{action: k for k, action in enumerate(numbers)} for numbers in here.legal]

@@ -30,6 +30,8 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.games.exact import Successors
 from tacit.games.tabular import TabularGame, check_axes, check_length
 
+DEMANDS = ("logit", "bertrand", "cournot")
+
 #: What a firm may choose: as many prices or quantities at most.
 MOST_CHOICES = 1000
 
@@ -38,7 +40,7 @@ _ROUNDS = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Market:
-    """Costs and demand of an oligopoly, with the outcomes of competition and of a cartel in one period.
+    """Costs and demand of an oligopoly, with competitive and cartel outcomes of one period.
 
     Attributes
     ----------
@@ -72,6 +74,19 @@ class Market:
     grid: FloatArray
     nash: FloatArray
     monopoly: FloatArray
+
+    def __post_init__(self) -> None:
+        check.choice("demand", self.demand, DEMANDS)
+        check.real("outside", self.outside)
+        check.positive("mu", self.mu)
+        firms = np.size(self.costs)
+        for name in ("costs", "qualities", "grid", "nash", "monopoly"):
+            numbers, axes = check.array(name, getattr(self, name)), 2 if name == "grid" else 1
+            if numbers.shape[:1] != (firms,) or numbers.ndim != axes or not numbers.size:
+                wanted = f"[N, m] for N = {firms} firms" if axes == 2 else f"[N], one for each of {firms} firms"
+                raise TacitError(f"{name} must be an array {wanted}; got shape {numbers.shape}")
+            check.finite(name, numbers, ["firm", "choice"][: numbers.ndim])
+            object.__setattr__(self, name, numbers)
 
     @property
     def nash_profits(self) -> FloatArray:
@@ -228,7 +243,7 @@ class PricingGame(TabularGame):
         return self.market.grid[range(self.agents), chosen]
 
     def show(self, *, state: int | str | None = None, step: int | None = None, limit: int | None = 6) -> Document:
-        """Show the market and its profits; with a state, or without a limit, payoffs by state too."""
+        """Show the market and its profits. With a state, or without a limit, payoffs by state too."""
         tables = super().show(state=state, step=step, limit=limit)
         market, thing = self.market, "quantity" if self.market.demand == "cournot" else "price"
         columns = ["firm", "cost", "quality", f"Nash {thing}", f"cartel {thing}", "Nash profit", "cartel profit"]
@@ -308,7 +323,7 @@ def Pricing(
     firms = check.integer("firms", firms, least=2)
     check_axes(firms)
     m = check.integer("prices", prices, least=2, most=MOST_CHOICES)
-    check.choice("demand", demand, ["logit", "bertrand", "cournot"])
+    check.choice("demand", demand, DEMANDS)
     c, a = _each("costs", costs, firms), _each("qualities", qualities, firms)
     if demand != "logit" and (len({*c}) > 1 or len({*a}) > 1):
         raise TacitError(f"costs and qualities must be the same for all firms with demand={demand!r}")
@@ -331,7 +346,7 @@ def _each(name: str, value: Any, firms: int) -> FloatArray:
 
 
 def _check_play(market: Market, timing: str, memory_: int, start: Any, discount: float) -> list[int] | None:
-    """Check how a market is played, and that memory holds its tables; return the first state, if there is one."""
+    """Check how a market is played, and that memory holds its tables. Return the first state, if there is one."""
     if not isinstance(market, Market):
         raise TacitError(f"market must be a Market, as of tacit.make('pricing'); got {brief(market)}")
     firms, m = market.grid.shape
@@ -389,7 +404,7 @@ def _tabulate(market: Market, memory_: int) -> tuple[Successors, FloatArray, lis
 
 
 def _tabulate_turns(market: Market) -> tuple[Successors, FloatArray, list[Any]]:
-    """Return successors, rewards, and what each state stands for: whose price stands while the other moves."""
+    """Return successors, rewards, and what each state stands for. One firm's price stands while the other moves."""
     _, m = market.grid.shape
     profits = np.moveaxis(market.profits(_combine(market.grid)), -1, 0)  # [2, m, m]
     rewards = np.empty((2, 1, 2, m, m, m))  # of state (who moves, the other's price) and both actions

@@ -57,7 +57,7 @@ class Game(Protocol):
 
 
 class NamedGame:
-    """What people see of a game: names of the game, its states and actions, notes, and one line with its sizes."""
+    """What people see of a game. Names of the game, its states and actions, notes, and one line with its sizes."""
 
     agents: int
     states: int
@@ -118,7 +118,7 @@ def is_game(value: object) -> TypeGuard[Game]:
 
 
 def check_sizes(game: Game) -> None:
-    """Raise unless a game has all that the protocol asks for, with values that make sense."""
+    """Raise unless a game has all that the protocol asks for."""
     for attribute in ATTRIBUTES:
         if not hasattr(game, attribute):
             raise TacitError(f"a game must have {', '.join(ATTRIBUTES)}; {brief(game)} has no {attribute}")

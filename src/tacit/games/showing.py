@@ -1,8 +1,7 @@
-"""A game in tables, words and pictures: payoffs by state with the names of actions, what leads where, and boards."""
+"""A game in tables, words and pictures. Payoffs by state with the names of actions, what leads where, and boards."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -95,7 +94,7 @@ def opening(game: Any) -> list[str]:
 
 
 def length_data(game: Any) -> dict[str, Any]:
-    """Return how long play is, as JSON has it: a horizon, or none and a discount."""
+    """Return how long play is, as JSON has it. A horizon, or none and a discount."""
     discount = getattr(game, "discount", None)
     return {"horizon": game.horizon} if discount is None else {"horizon": None, "discount": discount}
 
@@ -164,7 +163,7 @@ def _kind(game: TabularGame) -> list[str]:
 
 
 def _payoffs(game: TabularGame, h: int, s: int, limit: int | None) -> list[str | Table]:
-    """Return the payoffs of a state as a table, or in a sentence where all are the same."""
+    """Return the payoffs of a state as a table. A sentence where all are the same."""
     rewards = game.step_rewards(h)[:, s]
     where = f" in {state_name(game, s)}" if game.states > 1 else ""
     team = bool((rewards == rewards[:1]).all())
@@ -282,18 +281,13 @@ def show_counts(game: CountGame, *, state: int | str | None, step: int | None, l
     if not (game.weights == 1).all():
         parts.append("each agent's rewards are these times its own weights")
     parts.append(f"agents are anonymous: only how many chose what matters; this is step {h}")
-    payoffs, transitions = [], []
+    payoffs = []
     for s in states:
         where = f" in {state_name(game, s)}" if game.states > 1 else ""
         table = _rewards(game, h, s, where, limit)
         parts.append(table)
         payoffs.append({"step": h, "state": state_name(game, s), "columns": list(table.columns), "rows": table.rows})
-        if game.states > 1 and game.horizon > 1:
-            table = _moves(game, h, s, limit)
-            parts.append(table)
-            rows = {"columns": list(table.columns), "rows": table.rows}
-            transitions.append({"step": h, "state": state_name(game, s), **rows})
-    return _finish(game, parts, payoffs, transitions, left)
+    return _finish(game, parts, payoffs, [], left)
 
 
 def _rewards(game: CountGame, h: int, s: int, where: str, limit: int | None) -> Table:
@@ -320,34 +314,8 @@ def _rewards(game: CountGame, h: int, s: int, where: str, limit: int | None) -> 
     return Table(_cut(title, len(vectors), len(rows)), ["counts", *names], rows)
 
 
-def _moves(game: CountGame, h: int, s: int, limit: int | None) -> Table:
-    """List where totals or counts lead; neighbours that lead to the same are one row."""
-    names, scores = action_names(game, 0), game.transition_statistic.scores
-    table = game._transitions[h if len(game._transitions) > 1 else 0, s].T  # [X, S]
-    column, labels = "total", [str(total) for total in range(len(table))]
-    by = f"by the sum of scores ({', '.join(f'{name} {w}' for name, w in zip(names, scores, strict=False))})"
-    if game.scores is None:
-        table = table[game._counts @ np.array(scores)]
-        column, labels = "counts", [", ".join(map(str, counts)) for counts in game._counts]
-        by = f"by how many chose {', '.join(names)}"
-    elif sorted(scores) == [*[0] * (len(names) - 1), 1]:
-        column = names[scores.index(1)]
-        by = f"by how many chose {column}"
-    elif not any(scores):
-        by = "whatever is chosen"
-    ends = [0, *(np.flatnonzero((table[1:] != table[:-1]).any(axis=1)) + 1).tolist(), len(table)]
-    spans = [(begin, end) for begin, end in itertools.pairwise(ends) if table[begin].any()]  # others are no totals
-    rows: list[list[Cell]] = []
-    for pick in _sample(len(spans), limit):
-        begin, end = spans[pick - 1]
-        row = table[begin]
-        where = " or ".join(f"{state_name(game, int(t))} ({number(float(row[t]))})" for t in np.flatnonzero(row)[:6])
-        rows.append([labels[begin] if end == begin + 1 else f"{labels[begin]} to {labels[end - 1]}", where])
-    return Table(_cut(f"from {state_name(game, s)}, {by}", len(spans), len(rows)), [column, "next"], rows)
-
-
 def _sample(total: int, limit: int | None) -> list[int]:
-    """Return whole numbers from 1 to `total`: all, or some of them from end to end."""
+    """Return whole numbers from 1 to `total`. All, or some of them from end to end."""
     if limit is None or total <= ROWS:
         return list(range(1, total + 1))
     return sorted({round(x) for x in np.geomspace(1, total, ROWS)})
@@ -372,7 +340,7 @@ def state_name(game: Any, s: int, agent: int = 0) -> str:
 
 
 def steps_played(game: Any, states: IntArray) -> int:
-    """Return how many steps of an episode there are to show: those before the state "over".
+    """Return how many steps of an episode there are to show. They end before the state "over".
 
     >>> import tacit
     >>> game = tacit.make("atlas/inspection-4-2")
@@ -441,7 +409,7 @@ def make_board(rows: int, columns: int) -> Image:
 
 
 def field_of(board: Image, row: int, column: int, width: int = 1) -> Image:
-    """Return the part of a board that one field takes, or several side by side, to draw on."""
+    """Return the part of a board that one field takes, or several side by side."""
     return board[row * CELL : (row + 1) * CELL, column * CELL : (column + width) * CELL]
 
 
@@ -461,7 +429,7 @@ BALL = (30, 30, 30)
 
 
 def draw_soccer(state: Any, *, rows: int, columns: int) -> Image:
-    """Draw the field between its goals, the players, and the ball at the one who has it."""
+    """Draw the field with its goals, the players, and who has the ball."""
     board = make_board(rows, columns + 2)
     for row in (rows // 2 - 1, rows // 2):
         for column in (0, columns + 1):

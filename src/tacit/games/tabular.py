@@ -148,7 +148,7 @@ class TabularGame(ExactGame):
 
     @cached_property
     def _step_matrices(self) -> list[FloatArray | sparse.csr_array]:
-        """For each step (or the one that stands for all) γP as [S·J, S]: dense or sparse, whichever is faster.
+        """For each step (or the one that stands for all) γP as [S·J, S]. It is dense or sparse, whichever is faster.
 
         A discounted game is one that ends with probability 1 − γ at each step; without a discount γ is 1.
         """
@@ -175,7 +175,7 @@ class TabularGame(ExactGame):
         return matrix if s is None else matrix[s * self.joint_actions : (s + 1) * self.joint_actions]
 
     def expect(self, h: int, values: FloatArray, s: int | None = None) -> FloatArray:
-        """Return γP_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]; from one state, S is 1."""
+        """Return γP_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]. From one state, S is 1."""
         matrix = self._matrix(h, s)
         # no BLAS, which adds in an order that depends on its threads and on the processor
         ahead = np.einsum("ms,rs->mr", values, matrix) if isinstance(matrix, np.ndarray) else (matrix @ values.T).T
@@ -196,7 +196,7 @@ class TabularGame(ExactGame):
     def payoffs(
         self, h: int, rows: Rows, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
     ) -> FloatArray:
-        """Return what each agent's own actions pay: those of joint actions, averaged over what the others play."""
+        """Return what each agent's own actions pay. Payoffs of joint actions are averaged over what the others play."""
         tables = self.joint_payoffs(h, V, s, agents=agents)
         before: tuple[Any, ...] = (slice(None),) * (tables.ndim - self.agents - 2)
         recommended = is_joint(rows)
@@ -209,7 +209,7 @@ class TabularGame(ExactGame):
         return payoffs if s is None else np.squeeze(payoffs, axis=-3 if recommended else -2)
 
     def push(self, h: int, rows: Rows, occupancy: FloatArray, s: int | None = None) -> FloatArray:
-        """Return the distribution [..., S] after step h of an `occupancy` [..., S], or [...] of a state s."""
+        """Return the distribution [..., S] after step h. The `occupancy` is [..., S], or [...] of a state s."""
         if is_joint(rows):
             joint = rows.reshape(*rows.shape[: rows.ndim - self.agents], -1)
         else:
@@ -340,7 +340,7 @@ class TabularGame(ExactGame):
         return self.joint_actions if same else 4 * self.agents * self.joint_actions
 
     def seconds_to_answer(self, rows: int) -> float:
-        """Return roughly how long it takes to answer for so many rows at one state each."""
+        """Return roughly the seconds that so many rows at one state each take."""
         return seconds_over_joint_actions(self, rows)
 
     def step_rewards(self, h: int) -> FloatArray:
@@ -364,7 +364,7 @@ class TabularGame(ExactGame):
         return self._tables() if self.discount is None else self.to_random_horizon()._tables()
 
     def endless_kernels(self, start: int) -> EndlessTables:
-        """Return the tables of a discounted game as play that never resets reads them, from a first state."""
+        """Return the tables as play that never resets reads them, from a first state."""
         from tacit.games.kernels import EndlessTables  # imports the compiler
 
         tables, moves = self._tables(), self.successors
@@ -441,7 +441,7 @@ class TabularGame(ExactGame):
         return show_tables(self, state=state, step=step, limit=limit)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the game as `.npz`, `.dpomdp` (teams) or `.nfg` (one state) atomically; see `tacit.load`."""
+        """Write the game as `.npz` or `.nfg` (one state) atomically; see `tacit.load`."""
         from tacit.games import save  # formats build games, so they stand above this file
 
         save(self, path)
@@ -511,12 +511,12 @@ class TabularGame(ExactGame):
 
 
 def by_agent(numbers: Sequence[int]) -> tuple[int, ...] | IntArray:
-    """Return a number for each agent, as compiled code takes them: few as a tuple, whose length the compiler knows."""
+    """Return a number for each agent, as compiled code takes them. Few are a tuple, whose length the compiler knows."""
     return tuple(numbers) if len(numbers) <= KNOWN_AGENTS else lock(np.array(numbers))
 
 
 def _put_beside(cumulative: FloatArray, state: npt.NDArray[np.int32]) -> tuple[FloatArray, npt.NDArray[np.int32]]:
-    """Return both arrays as views of pairs: drawing a successor reads one place in memory instead of two."""
+    """Return both arrays as views of pairs. Drawing a successor reads one place in memory instead of two."""
     pairs = np.zeros(len(state), dtype=[("cumulative", np.float64), ("state", np.int32), ("", np.int32)])
     pairs["cumulative"], pairs["state"] = cumulative, state
     return lock(pairs["cumulative"]), lock(pairs["state"])
@@ -534,7 +534,7 @@ def check_game(game: object) -> None:
 
 
 def check_axes(agents: int) -> None:
-    """Refuse more agents than NumPy has axes for: three are taken by agent, step and state."""
+    """Refuse more agents than NumPy has axes for. Three are taken by agent, step and state."""
     if agents > 60:
         raise TacitError(f"{agents} agents are too many: an array has at most 64 axes, which makes 60 agents")
 

@@ -1,4 +1,4 @@
-"""From functions over any hashable states to tables: all states that can be reached are found and numbered."""
+"""From functions over any hashable states to tables. All states that can be reached are found and numbered."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _first(start: Any) -> tuple[list[Any], list[float]]:
 
 
 class StateSearch:
-    """The states so far, in the order in which they were reached, and the rows of those that were expanded.
+    """The states in the order of their discovery, and rows of those expanded.
 
     Attributes
     ----------

@@ -436,10 +436,11 @@ class Policy(Sealed, ABC):
         >>> tacit.solve(tacit.make("chicken"), "ce").policy.show()
         correlated policy: all agents follow one joint draw
         <BLANKLINE>
-        probability: agent 0 picks the row, agent 1 the column
-               yield  dare
-        yield    0.5  0.25
-        dare    0.25     0
+        joint actions that are played
+        agent 0  agent 1  probability
+        yield    yield            0.5
+        yield    dare            0.25
+        dare     yield           0.25
         """
         return cast("Document", call_hook("show_policy", self, self.game if game is None else game, everything, limit))
 

@@ -1,4 +1,4 @@
-"""The atlas: games whose values, equilibria or numbers of equilibria were stated by others, with source and figure.
+"""The atlas: games with published values or equilibria, each with its source.
 
 entries.json has them all: payoffs, a tree, or the name and the parameters of a function in rules.py.
 `tacit.make("atlas/NAME")` makes a game, `tacit atlas` compares every figure with what `tacit.solve`,
@@ -124,7 +124,7 @@ def payoff_game(payoffs: Any, *, name: str, horizon: int = 1) -> TabularGame:
 
 
 def _entries(name: str, spec: dict[str, Any]) -> Iterator[Entry]:
-    """Yield an entry; of several games with the same rules, one for each pair of objectives."""
+    """Yield an entry. Games with the same rules have one for each pair of objectives."""
     for k, (objectives, stated, *horizon) in enumerate(spec.get("games", ()), start=1):
         parameters = spec["parameters"] | {"objectives": objectives, "horizon": horizon[0] if horizon else None}
         shared = {key: value for key, value in spec.items() if key != "games"}
@@ -145,7 +145,7 @@ ENTRIES: dict[str, Entry] = {
 
 
 def find(name: str) -> Entry:
-    """Return the entry of a name, or raise with a suggestion: all names would fill a page."""
+    """Return the entry of a name, or raise with a suggestion. All names would fill a page."""
     if name not in ENTRIES:
         raise TacitError(f"no game of the atlas {brief(name)}{check.suggestion(name, ENTRIES)} `tacit atlas` lists all")
     return ENTRIES[name]
@@ -193,7 +193,7 @@ def kind_of(game: Any) -> str:
 
 
 def recommend(game: Any, learner: str) -> str:
-    """Return a sentence that names the learner that came nearest on such games of the atlas; "" if none did better.
+    """Return a sentence on the learner that came nearest on such games, or "".
 
     >>> import tacit
     >>> recommend(tacit.make("matching-pennies"), "q-independent").startswith("of the zero-sum games of the atlas")

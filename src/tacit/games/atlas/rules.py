@@ -1,4 +1,4 @@
-"""Games of the atlas that functions make: of several states or steps; and of one, too large to be written out."""
+"""Games of the atlas that functions make. They have several states or steps, or are too large to write out."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NOTHING = (0.0, 0.0)
 
 
 def _won(lead: int) -> tuple[float, float]:
-    """Return what both get where the first wins by a positive lead, and loses by a negative one."""
+    """Return what both get. The first wins by a positive lead and loses by a negative one."""
     return float((lead > 0) - (lead < 0)), float((lead < 0) - (lead > 0))
 
 
 def chain_store(*, markets: int = 3) -> TabularGame:
-    """In each market another entrant comes in or stays out, and the store yields or fights.
+    """In each market an entrant enters or stays out; the store yields or fights.
 
     Coming in pays 2 to both if the store yields, and 0 if it fights; staying out pays 1, and the store 5. The store is
     agent 0; it answers each entrant in the next step.
@@ -107,7 +107,7 @@ def oshi_zumo(*, coins: int = 5, size: int = 2, least: int = 1) -> TabularGame:
 
 
 def soccer(*, horizon: int = 5, rows: int = 4, columns: int = 5) -> TabularGame:
-    """Littman's soccer: two on a field, one of them with the ball, moves in random order; a goal wins and ends it.
+    """Littman's soccer: two players, one ball, moves in random order. A goal wins and ends it.
 
     Moves are north, south, east, west and stand. Who moves onto the other gives it the ball and stays. The goals are
     the two middle rows behind the first and the last column. The ball is either's first, with the same chance.
@@ -197,7 +197,7 @@ def inspection(*, periods: int = 4, inspections: int = 2) -> TabularGame:
 
 
 def piglet(*, goal: int = 2, horizon: int = 150) -> TabularGame:
-    """Two flip a coin in turn for points: heads adds one to the turn, tails ends it with nothing, holding scores it.
+    """Two flip a coin in turn for points. Heads adds one to the turn, tails ends it with nothing, holding scores it.
 
     Who has `goal` points wins 1.
     """
@@ -249,7 +249,7 @@ def nim(*, piles: Sequence[int] = (1, 2, 3)) -> TabularGame:
 
 
 def wythoff(*, piles: tuple[int, int] = (3, 5)) -> TabularGame:
-    """Two take in turn any number from one of two piles, or the same from both; who takes the last wins."""
+    """Two take in turn from one of two piles, or equally from both. Who takes the last wins."""
 
     def moves(position: tuple[int, int]) -> list[Any]:
         a, b = position
@@ -276,7 +276,7 @@ def chomp(*, rows: int = 2, columns: int = 3) -> TabularGame:
 
 
 def tree(root: Any, *, name: str) -> TabularGame:
-    """Make a game of a tree with perfect information: a node is [mover, [branch, …]], an end a list of payoffs."""
+    """Make a game of a tree with perfect information. A node is [mover, [branch, …]], an end a list of payoffs."""
     nodes: dict[str, tuple[int, list[Any]]] = {}  # by the branches taken before, as in "01"
     ends: list[list[float]] = []
 
@@ -339,7 +339,7 @@ def rounds(*, want: str, name: str, horizon: int | None = None) -> TabularGame:
 
 
 def stopping(*, horizon: int = 20) -> TabularGame:
-    """Two agents in turn stop, or go on and are followed by the other with chance 1/2.
+    """Two agents in turn stop or go on. The other follows with probability 1/2.
 
     The first stops for (1/3, 2), the second for (1, 1/3). The state is whose turn it is, 2 after a stop.
     """
@@ -411,7 +411,7 @@ def race(
 
 
 def _racer_objective(i: int, kind: str, *spec: Any) -> Objective:
-    """Return the objective of racer i: its kind, and a place, the name of rewards, or a number of steps."""
+    """Return the objective of racer i. It has a kind, and a place, the name of rewards, or a number of steps."""
 
     def reward(rewards: str) -> Callable[..., float]:
         table, won = (SUCCESS[i], 1) if rewards == "success" else (PLACES[rewards][i], 0)
@@ -538,7 +538,7 @@ def blotto(*, coins: int = 10, fields: int = 3, horizon: int = 1) -> TabularGame
 
 
 def kuhn(*, horizon: int = 1) -> TabularGame:
-    """Kuhn's poker with three cards as a matrix of plans: what to do with each card, by the other's bet.
+    """Kuhn's poker with three cards as a matrix of plans. A plan says what to do with each card, by the other's bet.
 
     Each pays 1 and gets one of three cards. The first checks or bets 1; after a check the second checks or bets 1; who
     faces a bet folds or calls. The higher card wins. The first plans for each card check-fold, check-call or bet, the
@@ -562,7 +562,7 @@ def _kuhn(mine: int, theirs: int, plan: str, reply: tuple[bool, bool]) -> float:
 
 
 def volunteer(*, agents: int = 3, gain: float = 2.0, horizon: int = 1) -> TabularGame:
-    """Each gets 1 for the safe action, and for the other one `gain` if all others are safe, otherwise 0."""
+    """The safe action pays 1. The other pays `gain` if all others are safe, otherwise 0."""
     shape = (2,) * agents
     pay = np.zeros((agents, *shape))
     for joint in itertools.product(range(2), repeat=agents):
@@ -589,6 +589,6 @@ def braess(*, drivers: int = 8, horizon: int = 1) -> TabularGame:
 
 
 def seeded_team(*, seed: int = 10, horizon: int = 1) -> TabularGame:
-    """Three agents with 3, 4 and 5 actions get the same reward, uniform on [0, 1]; NumPy's old generator draws it."""
+    """A team of three with 3, 4 and 5 actions. NumPy's old generator draws rewards, uniform on [0, 1]."""
     common = np.random.RandomState(seed).uniform(0, 1, size=(3, 4, 5))
     return matrix_game([common] * 3, name="seeded-team", horizon=horizon)
