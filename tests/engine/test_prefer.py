@@ -58,10 +58,11 @@ def test_a_run_says_what_its_answer_is_worth_beside_the_optimum():
     assert tacit.learn(alike, "npg", episodes=2).optimum is None
 
 
-def test_an_environment_says_that_a_preference_changes_nothing(interpreted: None):
+@pytest.mark.parametrize("option", [{"prefer": "welfare"}, {"prefer": 0}, {"certify": True}, {"visits_per_stage": 2}])
+def test_what_needs_tables_is_refused_in_an_environment(option: dict[str, object]):
     env = tacit.to_pettingzoo(tacit.make("chicken"))
-    run = tacit.learn(env, "q-independent", episodes=3, prefer="welfare")
-    assert any("prefer changes nothing" in note for note in run.notes)
+    with pytest.raises(tacit.TacitError, match="needs the tables of a game"):
+        tacit.learn(env, "q-independent", episodes=3, **option)
 
 
 def test_a_preference_on_the_command_line(capsys: pytest.CaptureFixture[str]):

@@ -76,9 +76,9 @@ def test_own_observations_numbers_and_no_seed():
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"actions": [2]}, "which differ"),
+        ({"actions": [2]}, "a number for each agent"),
         ({"actions": 0}, "actions must be"),
-        ({"step": lambda actions: 3}, "step of Coins returned 3; it must return"),
+        ({"step": lambda actions: 3}, "step of Coins must return .*; got 3"),
         ({"step": lambda actions: (0, [1.0], False)}, "one for each of 2 agents"),
         ({"step": lambda actions: (0, float("nan"), False)}, "the reward of agent 0 must be"),
         ({"step": lambda actions: 1 // 0}, "Coins failed in step: ZeroDivisionError"),
@@ -121,20 +121,6 @@ def test_tictactoe():
     assert -1 <= run.reward[0] <= 1
 
 
-class Changes(Corridor):
-    """Has another action space from the third episode on."""
-
-    episodes = 0
-
-    def reset(self, seed: int | None = None, options: Any = None) -> Any:
-        self.episodes += 1
-        if self.episodes > 3:
-            from gymnasium.spaces import Discrete
-
-            self.acts = dict.fromkeys(self.possible_agents, Discrete(3, start=5))
-        return super().reset(seed, options)
-
-
 class Outside(Corridor):
     """Shows what is not in its space, late in an episode."""
 
@@ -143,12 +129,9 @@ class Outside(Corridor):
         return dict.fromkeys(found, np.array([99, 0])) if self.steps == 3 else found
 
 
-def test_spaces_that_change_or_do_not_hold():
+def test_what_is_not_in_its_space_is_told():
     options = {"horizon": 12, "reward_range": (-1, 10)}
-    with pytest.warns(UserWarning, match="left had 2 actions and now has 3"):
-        run = tacit.learn(tacit.from_pettingzoo(Changes(), **options), "adaptive-v-cce", episodes=20)
-    assert run.interrupted
-    with pytest.raises(tacit.TacitError, match=r"left observed array\(\[99, 0\]\), which is not in"):
+    with pytest.raises(tacit.TacitError, match=r"left observed must be in Box.*; got array\(\[99, 0\]\)"):
         tacit.learn(tacit.from_pettingzoo(Outside(), **options), "adaptive-v-cce", episodes=20)
 
 
@@ -169,5 +152,4 @@ def test_what_scouting_has_told_is_not_told_again():
         warnings.simplefilter("ignore")
         run = tacit.learn(Coins(), episodes=5, progress=lambda event: told.append(getattr(event, "text", "")))
     assert sum("random episodes suggest" in text for text in told) == 1
-    assert not any("as in a few episodes" in text for text in told)
-    assert any("as in a few episodes" in note for note in run.notes)
+    assert any("random episodes suggest" in note for note in run.notes)

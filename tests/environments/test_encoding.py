@@ -119,12 +119,12 @@ def test_plain_objects_have_bins_too():
 @pytest.mark.parametrize(
     ("bins", "told"),
     [
-        ({"at": [2]}, "encode has 1 entries for the 2 of Box"),
-        ({"at": {"x": 2}}, "1 entries for the 2 numbers of Box.*; give one for each, of which 1 leaves a number out"),
-        ({"on": 2}, "encode has an entry 'on'; Dict.* has at, level, pair, switches"),
-        ({"level": 2}, r"encode has no entry for at\[0\]; 1 bin leaves it out"),
+        ({"at": [2]}, "encode must have 2 entries for Box.*; got 1"),
+        ({"at": {"x": 2}}, "encode must have 2 entries for Box.*, 1 for what is left out; got 1"),
+        ({"on": 2}, "no entry of encode for Dict.* 'on'.*known: at, level, pair, switches"),
+        ({"level": 2}, r"encode must have an entry for at\[0\]"),
         (0, "must be a whole number"),
-        ({"at": [[1, 0], 1]}, "they must be numbers that ascend"),
+        ({"at": [[1, 0], 1]}, "must be numbers that ascend"),
     ],
 )
 def test_bins_that_do_not_fit_are_refused(bins: Any, told: str):
@@ -134,9 +134,9 @@ def test_bins_that_do_not_fit_are_refused(bins: Any, told: str):
 
 def test_an_encode_that_is_none_is_refused():
     for wrong in ("bin=3", {"bins": 3, "width": 1}, 3, "bins=x"):
-        with pytest.raises(tacit.TacitError, match=r"encode is .* it must be a function"):
+        with pytest.raises(tacit.TacitError, match="encode must be a function"):
             tacit.learn(tacit.from_pettingzoo(Lab(), encode=wrong), episodes=3)
-    with pytest.raises(tacit.TacitError, match="nan in it"):
+    with pytest.raises(tacit.TacitError, match="none of them nan"):
         encoding(tacit.Bins(2), spaces.Box(-1, 1, (1,)))(np.array([np.nan]))
 
 
@@ -172,9 +172,9 @@ def test_actions_of_several_parts_are_numbered(actions: Any, best: Any, size: in
 
 
 def test_too_many_actions_are_refused_in_a_sentence():
-    with pytest.raises(tacit.TacitError, match=r"4,096 actions; there must be at most 1,024"):
+    with pytest.raises(tacit.TacitError, match="at most 1,024 in all; got MultiBinary"):
         tacit.learn(Lab(spaces.Discrete(1), spaces.MultiBinary(12)), episodes=3)
-    with pytest.raises(tacit.TacitError, match="only Discrete, MultiDiscrete and MultiBinary"):
+    with pytest.raises(tacit.TacitError, match="must be Discrete, MultiDiscrete, MultiBinary"):
         tacit.learn(Lab(spaces.Discrete(1), spaces.Box(0, 1, (2,))), episodes=3)
 
 

@@ -172,20 +172,20 @@ def test_a_run_beside_a_function_and_observations_that_are_no_numbers():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (3, r"policy is 3; it must be a function f\(h, s\)"),
-        ([softmax], "1 entries for 2 agents"),
-        ([softmax, "x"], "the policy of agent 1 is 'x'; it must be a function"),
-        ({"a": softmax}, r"policy is for .*the agents are \[0, 1\]"),
+        (3, r"agent 0 must be a function f\(h, s\) .*; got 3"),
+        ([softmax], "an entry for each of 2 agents; got 1"),
+        ([softmax, "x"], "the policy of agent 1 must be a function .*; got 'x'"),
+        ({"a": softmax}, r"must be for the agents \[0, 1\]"),
         (Recurrent(), "one for each agent"),
-        (lambda h, s: 2, "answered 2; it must return an action, 0 to 1, or 2 probabilities"),
-        (lambda h, s: 0.5, "answered 0.5"),
+        (lambda h, s: 2, "must return an action, 0 to 1, or 2 probabilities; got 2"),
+        (lambda h, s: 0.5, "; got 0.5"),
         (lambda h, s: [0.5, 0.6], "sum to 1 .of logits"),
         (lambda h, s: [np.nan, 1.0], "sum to 1"),
-        (lambda h, s: "left", "answered 'left'"),
+        (lambda h, s: "left", "; got 'left'"),
         (lambda h, s: 1 / 0, "ZeroDivisionError"),
         (lambda: 0, "takes 0 positional"),
-        ([tacit.MarkovPolicy([np.full((1, 3, 3), 1 / 3)]), softmax], "does not fit agent 0"),
-        ([tacit.MarkovPolicy([np.full((1, 2, 2), 1 / 2)]), softmax], "does not fit"),
+        ([tacit.MarkovPolicy([np.full((1, 3, 3), 1 / 3)]), softmax], "agent 0 must have 2 actions"),
+        ([tacit.MarkovPolicy([np.full((1, 2, 2), 1 / 2)]), softmax], "must fit it"),
     ],
 )
 def test_what_does_not_fit_is_told(given: Any, message: str):
@@ -233,7 +233,7 @@ def test_shapes_are_checked_by_play_too(steps: int, states: int):
         with pytest.raises(tacit.TacitError, match="does not fit"):
             tacit.evaluate(game, wrong, episodes=5)
     if (steps, states) != (5, 3):  # a longer table can be cut
-        with pytest.raises(tacit.TacitError, match=r"does not fit|ends after"):
+        with pytest.raises(tacit.TacitError, match=r"must have 3 states|must be at most"):
             tacit.evaluate(tacit.from_pettingzoo(tacit.to_pettingzoo(GAME), horizon=4), wrong, episodes=5)
 
 

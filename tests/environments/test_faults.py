@@ -42,7 +42,7 @@ class Forgets(Corridor):
 def test_what_is_missing_for_a_living_agent_is_told(part: int, what: str):
     env = Forgets()
     env.part = part
-    with pytest.raises(tacit.TacitError, match=f"no {what} for right, who is still in the game"):
+    with pytest.raises(tacit.TacitError, match=f"must return a {what} for right, who plays on"):
         tacit.evaluate(tacit.from_pettingzoo(env, horizon=6), lambda seen: 5, episodes=2)
 
 

@@ -185,10 +185,10 @@ def test_the_model_plans_as_value_iteration_does():
         (lambda game, policy: tacit.exploit(game, policy, episodes=0), "episodes must be"),
         (lambda game, policy: tacit.exploit(game, policy, agent=7), "agent must be"),
         (lambda game, policy: tacit.exploit(game, policy, confidence=1.0), "between 0 and 1"),
-        (lambda game, policy: tacit.exploit(game, 3), "policy is 3"),
+        (lambda game, policy: tacit.exploit(game, 3), "policy of agent 0 must be .*; got 3"),
         (lambda game, policy: tacit.evaluate(game, policy, episodes=5, gap="nash"), "tacit.exploit"),
-        (lambda game, policy: tacit.exploit(object(), policy), "neither a TabularGame nor an environment"),
-        (lambda game, policy: tacit.exploit(Corridor(cells=3), tacit.MarkovPolicy.uniform(game)), "does not fit"),
+        (lambda game, policy: tacit.exploit(object(), policy), "an environment must be of PettingZoo"),
+        (lambda game, policy: tacit.exploit(Corridor(cells=3), tacit.MarkovPolicy.uniform(game)), "must have actions"),
         (
             lambda game, policy: tacit.exploit(tacit.from_pettingzoo(game, horizon=3), policy),
             "env must be an environment",

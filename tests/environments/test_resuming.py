@@ -85,17 +85,17 @@ def same(one: tacit.Run, other: tacit.Run) -> None:
 
 
 MADE = {
-    "seeded by episode": (lambda: Corridor(cells=6), {}, "seeded anew at every episode"),
-    "with a state": (lambda: Remembers(cells=6), {}, "holds the environment's own state"),
-    "seeing different things": (lambda: Whispers(), {}, "seeded anew at every episode"),
-    "a game of ours": (lambda: tacit.to_pettingzoo(tacit.make("good-state")), {}, "own state"),
+    "seeded by episode": (lambda: Corridor(cells=6), {}),
+    "with a state": (lambda: Remembers(cells=6), {}),
+    "seeing different things": (lambda: Whispers(), {}),
+    "a game of ours": (lambda: tacit.to_pettingzoo(tacit.make("good-state")), {}),
 }
 
 
 @pytest.mark.parametrize("how", MADE)
 @pytest.mark.filterwarnings("ignore:the agents saw different")
 def test_a_killed_run_ends_with_the_same_bits(how: str, tmp_path: Path):
-    make, given, told = MADE[how]
+    make, given = MADE[how]
     options = {"episodes": 80, "seed": 3, "points": 7, **given}
     straight = tacit.learn(make(), "adaptive-v-cce", **options)
     place = tmp_path / "checkpoint.npz"
@@ -105,7 +105,6 @@ def test_a_killed_run_ends_with_the_same_bits(how: str, tmp_path: Path):
     kept = EveryTime(place, key="x")
     resumed = tacit.learn(make(), "adaptive-v-cce", checkpoint=kept, **options)
     assert 0 < kept.resumed < 80
-    assert any(told in note for note in resumed.notes)
     same(resumed, straight)
 
 

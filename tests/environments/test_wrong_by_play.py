@@ -51,7 +51,7 @@ def test_a_response_that_meets_what_the_policy_does_not_is_trained_on_features()
 
 
 def test_a_range_that_rewards_leave_is_refused():
-    with pytest.raises(tacit.TacitError, match=r"rewards of 1 to 1 were met"):
+    with pytest.raises(tacit.TacitError, match="reward_range must hold all rewards; got rewards from 1 to 1"):
         tacit.evaluate(tacit.from_pettingzoo(Walk(), reward_range=(0, 0.5)), lambda o, h: 0, episodes=20)
 
 
@@ -120,23 +120,23 @@ class Plays:
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: tacit.evaluate(Walk(), Plays, episodes=5), r"^the policy is the class Plays; give an object of it"),
-        (lambda: tacit.exploit(Walk(), [Plays], episodes=5), r"^the policy is the class Plays; give an object of it"),
-        (lambda: tacit.evaluate(tacit.make("chicken"), Plays), r"^the policy is the class Plays; give an object of it"),
+        (lambda: tacit.evaluate(Walk(), Plays, episodes=5), r"^a policy must be an object, such as Plays"),
+        (lambda: tacit.exploit(Walk(), [Plays], episodes=5), r"^a policy must be an object, such as Plays"),
+        (lambda: tacit.evaluate(tacit.make("chicken"), Plays), r"^a policy must be an object, such as Plays"),
         (
             lambda: tacit.evaluate(tacit.make("chicken"), tacit.MarkovPolicy),
-            r"^the policy is the class MarkovPolicy; give an object of it",
+            r"^a policy must be an object, such as MarkovPolicy",
         ),
-        (lambda: tacit.evaluate(Walk, lambda o: 0, episodes=5), r"^Walk is a class; give an environment, an object"),
-        (lambda: tacit.learn(Walk, episodes=5), r"^Walk is a class; give an environment, an object of it: Walk\(…\)$"),
-        (lambda: tacit.learn(Rarely, episodes=5), r"^Rarely is a class; give an environment, an object of it"),
+        (lambda: tacit.evaluate(Walk, lambda o: 0, episodes=5), r"^an environment must be an object, Walk"),
+        (lambda: tacit.learn(Walk, episodes=5), r"^an environment must be an object, Walk\(…\); got the class Walk$"),
+        (lambda: tacit.learn(Rarely, episodes=5), r"^an environment must be an object, Rarely"),
         (
             lambda: tacit.learn(tacit.from_pettingzoo(Walk(), encode=tacit.Bins), episodes=5),
-            r"^encode is the class tacit\.Bins; give an object",
+            r"^encode must be .*tacit\.Bins\(6\)",
         ),
         (
             lambda: tacit.learn(tacit.from_pettingzoo(Walk(), encode=fails), episodes=5),
-            r"^encode failed on what agent observed, .*: KeyError: 'speed'$",
+            r"^what agent observed must be made hashable by encode; .*: KeyError: 'speed'$",
         ),
         (
             lambda: tacit.learn(tacit.from_pettingzoo(Gap(), encode=tacit.Bins(3)), episodes=5),

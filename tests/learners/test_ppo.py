@@ -371,7 +371,7 @@ def test_nothing_to_tell_apart_leaves_numbers_finite():
 def test_it_resumes_with_the_same_bits(share: bool):
     def engine() -> EnvironmentEngine:
         return EnvironmentEngine(
-            environment(Sides()), PPO(share=share, **QUICK), Bounds(2, (0.0, 1.0), early=True), episodes=90, seed=3
+            environment(Sides()), PPO(share=share, **QUICK), Bounds(2, (0.0, 1.0)), episodes=90, seed=3
         )
 
     def play(one: EnvironmentEngine, episodes: int) -> Any:

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import asdict, replace
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -322,18 +321,15 @@ def _table_rows(row: dict[str, Any]) -> list[tuple[str, ...]]:
 
 def _play(directory: Path, stored: Outcome, episodes: int) -> dict[str, Any]:
     """Play the policy of a run in an environment, and train best responses against it."""
-    from tacit.environments.encoding import fit
     from tacit.environments.measuring import exploit, with_interval
-    from tacit.environments.observations import number_as_stored
     from tacit.experiments import store
     from tacit.experiments.spec import same_game
 
     named: Any = same_game(stored.spec)
     policy = store.load_policy(directory)
     with named.enter() as env:
-        encode = partial(fit, env.encode, horizon=env.horizon, seed=stored.spec.seed)
-        policy.observations = number_as_stored(env.env, store.load_states(directory), encode)
-        env = replace(env, horizon=stored.horizon, encode=None)  # the policy has its own numbering
+        encode = env.encode if callable(env.encode) else None  # the policy holds its bins
+        env = replace(env, horizon=stored.horizon, encode=encode)
         played = exploit(env, policy, episodes=episodes)
     low, high = played.values_low, played.values_high
     return {
@@ -351,7 +347,7 @@ def _play(directory: Path, stored: Outcome, episodes: int) -> dict[str, Any]:
             "source": played.source,
             "lower": played.lower,
             "gain": played.gap,
-            "half": played.half,
+            "half": played.gap - played.lower,
             "confidence": played.confidence,
             "per_agent": played.gains.tolist(),
             "deviations": played.deviations,

@@ -72,7 +72,7 @@ def evaluate(
         if not hasattr(policy, "parts"):  # what draws for itself, or remembers, is played
             return exactly(game, policy, gap=gap)
     if gap is not None:
-        raise TacitError(f"gap is {brief(gap)}; by play gaps are measured by tacit.exploit")
+        raise TacitError(f"gap must be left out where policies are played, which tacit.exploit does; got {brief(gap)}")
     from tacit.environments.measuring import evaluate_by_play  # imports the compiler
 
     return evaluate_by_play(game, policy, episodes=10_000 if episodes is None else episodes, **by_play)  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -38,33 +38,31 @@ from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
 from tacit.games.protocol import Game, is_game
 from tacit.policies.base import find_mask, stand_in
 
-#: What a step of a Gymnasium environment returns.
-_PARTS = ["observation", "reward", "terminated", "truncated", "info"]
-
 #: What a step gives each agent: its own observation, its own reward as the environment has it (see `floats`), and
 #: whether it is out of the game; None where nobody is.
 Moved: TypeAlias = tuple[Sequence[Any], Sequence[Any], list[bool] | None]
 
-
-class Environment(Protocol):
-    """An environment in which all agents act at once; actions count from 0."""
-
-    source: Any  # the library's own object
-    names: list[str]
-    spaces: list[Any]  # of observations
-    actions: tuple[int, ...]
-    seeded: bool  # whether reset takes a seed
-    allowed: list[Any]  # each agent's action mask of now, None for no mask; see `stand_in`
-
-    def reset(self, seed: int | None) -> Sequence[Any]:
-        """Begin an episode; return each agent's observation. With a seed, begin its random stream anew."""
-
-    def step(self, actions: list[int]) -> Moved:
-        """Take a joint action; those of agents that are out do not matter."""
+#: Where rewards or returns lie: the least and the most.
+Range: TypeAlias = tuple[float, float]
 
 
-class Adapter:
-    """Names, spaces and actions of the agents, who is out, and the current action masks.
+class Environment:
+    """An environment in which all agents act at once; actions count from 0.
+
+    Attributes
+    ----------
+    source : object
+        The library's own environment, or the game.
+    names : list of N str
+    spaces : list of N spaces
+        Of observations.
+    choices : list of N sequences
+        Each agent's actions as the environment names them.
+    actions : tuple of N ints
+    seeded : bool
+        Whether reset takes a seed.
+    allowed : list
+        Each agent's action mask of now, None for no mask; see `stand_in`.
 
     Masks are as PettingZoo has them: `action_mask` of an observation or of an info. A forbidden action stands for an
     allowed one, so whatever agents choose is allowed. To a learner that is a game in which some actions do the same:
@@ -73,141 +71,133 @@ class Adapter:
 
     seeded = True
 
-    def __init__(self, source: Any, names: list[str], spaces: list[Any], choices: list[Sequence[Any]]) -> None:
+    def __init__(self, source: Any, names: list[str], spaces: list[Any], choices: Sequence[Sequence[Any]]) -> None:
         self.source, self.names, self.spaces, self.choices = source, names, spaces, choices
         self.actions = tuple(map(len, choices))
         self.allowed: list[Any] = [None] * len(names)
+        self._plain = all(each == range(len(each)) for each in choices)
         self._masked = False
-        self._over = [False] * len(names)
+        self._over: list[bool] | None = None  # who is out; None for nobody
+
+    def reset(self, seed: int | None) -> Sequence[Any]:
+        """Begin an episode; return each agent's observation. With a seed, begin its random stream anew."""
+        raise NotImplementedError
+
+    def step(self, actions: list[int]) -> Moved:
+        """Take a joint action; those of agents that are out do not matter."""
+        raise NotImplementedError
 
     def _settle(self, shown: Sequence[Any], paid: Sequence[Any], ended: Sequence[Any]) -> Moved:
         """Return what a step gave: who was out before gets nothing, and stays out."""
-        paid = [0.0 if out else reward for reward, out in zip(paid, self._over, strict=True)]
-        self._over = [bool(out or now) for out, now in zip(self._over, ended, strict=True)]
-        return shown, paid, self._over if True in self._over else None
+        before = self._over or [False] * len(self.names)
+        paid = [0.0 if out else reward for reward, out in zip(paid, before, strict=True)]
+        over = [bool(out or now) for out, now in zip(before, ended, strict=True)]
+        self._over = over if True in over else None
+        return shown, paid, self._over
 
-    def _look(self, shown: Sequence[Any], infos: Sequence[Any], over: Sequence[bool] | None = None) -> None:
-        """Read the masks. One without any action says that it is not the agent's turn; somebody's turn it must be."""
-        if not self._masked and all(find_mask(*pair) is None for pair in zip(shown, infos, strict=True)):
-            return
-        waits = []
+    def _look(self, shown: Sequence[Any], infos: Sequence[Any]) -> None:
+        """Read the masks. One without any action says that it is not the agent's turn: nothing it does matters."""
         for i, (observation, info) in enumerate(zip(shown, infos, strict=True)):
             mask = find_mask(observation, info)
             if mask is not None:
                 self._masked = True
                 if mask.shape != (self.actions[i],):
-                    wanted = f"it must have one entry for each of {self.actions[i]} actions"
-                    raise TacitError(f"the action mask of {self.names[i]} is {brief(mask)}; {wanted}")
+                    must = f"must have one entry for each of {self.actions[i]} actions"
+                    raise TacitError(f"the action mask of {self.names[i]} {must}; got {brief(mask)}")
             self.allowed[i] = mask if mask is not None and mask.any() else None
-            if over is None or not over[i]:
-                waits.append(mask is not None and not mask.any())
-        if waits and all(waits):
-            raise TacitError("the action masks allow no agent any action; they must allow one")
 
-    def _allow(self, actions: list[int]) -> list[int]:
-        """Return the actions that were meant."""
-        pairs = zip(actions, self.allowed, strict=True)
-        return [a if mask is None or mask[a] else stand_in(mask)[a] for a, mask in pairs]
+    def _named(self, actions: Sequence[int]) -> Sequence[Any]:
+        """Return the actions that were meant, as the environment names them."""
+        if self._masked:
+            pairs = zip(actions, self.allowed, strict=True)
+            actions = [a if mask is None or mask[a] else stand_in(mask)[a] for a, mask in pairs]
+        return actions if self._plain else [choices[a] for choices, a in zip(self.choices, actions, strict=True)]
 
 
-class ParallelAdapter(Adapter):
+class ParallelAdapter(Environment):
     """A PettingZoo `ParallelEnv`."""
 
     def __init__(self, env: Any) -> None:
         names = ask(env, "possible_agents", lambda: list(getattr(env, "possible_agents", ())))
-        if not names:
-            raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
-        if len(set(names)) < len(names):
-            raise TacitError(f"possible_agents of {name_of(env)} must differ; got {brief(names)}")
+        if not names or len(set(names)) < len(names):
+            raise TacitError(f"possible_agents of {name_of(env)} must be different names; got {brief(names)}")
         spaces = ask(env, "its spaces", lambda: [env.observation_space(name) for name in names])
         action_spaces = ask(env, "its spaces", lambda: [env.action_space(name) for name in names])
         super().__init__(env, names, spaces, _choices(action_spaces, names))
-        self._action_spaces = action_spaces
         self._last: Sequence[Any] = []  # what each agent observed last
-        self._plain = all(choices == range(len(choices)) for choices in self.choices)
-        self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda by_name: (by_name[self.names[0]],)
-        self._everybody = True  # whether nobody is out
-        self._nobody = dict.fromkeys(self.names, False)
+        self._each = itemgetter(*names) if len(names) > 1 else lambda by_name: (by_name[names[0]],)
+        self._nobody = dict.fromkeys(names, False)
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
-        seeded = {} if seed is None else {"seed": seed}
-        returned = ask(self.source, "reset", self.source.reset, **seeded)
+        returned = ask(self.source, "reset", self.source.reset, seed=seed)
         observations, infos = _tuple(self.source, "reset", returned, ["observations", "infos"])
-        missing = set(self.names) - set(_dict(self.source, "observations", observations))
-        if missing:
-            message = f"{min(missing)} observes nothing when an episode begins; all possible_agents must be there"
-            raise TacitError(message)
-        self._last = self._each(observations)
-        self._check_actions()
-        self._look(self._last, [infos.get(name) if isinstance(infos, Mapping) else None for name in self.names])
-        self._over, self._everybody = [False] * len(self.names), True
+        try:
+            self._last = self._each(_dict(self.source, "observations", observations))
+        except KeyError as error:
+            raise TacitError(f"all possible_agents must observe something at reset; got none of {error}") from None
+        self._over = None
+        self._look(self._last, self._infos(infos))
         return self._last
 
-    def _check_actions(self) -> None:
-        """Raise where an agent has another number of actions than at first."""
-        spaces = ask(self.source, "action_space", lambda: list(map(self.source.action_space, self.names)))
-        for name, space, before, size in zip(self.names, spaces, self._action_spaces, self.actions, strict=True):
-            if space is not before and count(space) != size:
-                raise TacitError(f"{name} had {size} actions and now has {count(space)}; action spaces must not change")
+    def _infos(self, infos: Any) -> list[Any]:
+        """Return each agent's info, in which a mask may be."""
+        return [infos.get(name) if isinstance(infos, dict) else None for name in self.names]
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
-        named: Sequence[Any] = self._allow(actions) if self._masked else actions
-        if not self._plain:
-            named = [choices[a] for choices, a in zip(self.choices, named, strict=True)]
+        named = self._named(actions) if self._masked or not self._plain else actions
         chosen = dict(zip(self.names, named))  # noqa: B905  # strict takes as long again
-        if not self._everybody:
+        if self._over is not None:
             chosen = {name: a for (name, a), out in zip(chosen.items(), self._over, strict=True) if not out}
-        returned = ask(self.source, "step", self.source.step, chosen)
+        try:  # as `ask`, which takes longer
+            returned = self.source.step(chosen)
+        except (Exception, SystemExit) as error:
+            raise_failure(self.source, "step", error)
         if self._masked:
-            moved = self._with_some(returned)
-            self._look(moved[0], [returned[4].get(name) for name in self.names], self._over)
+            moved = self._read(returned)
+            self._look(moved[0], self._infos(returned[4]))
             return moved
-        if self._everybody:
-            try:  # all is as it most often is: everybody plays on, or the episode ends for all at once
+        if self._over is None:
+            try:  # most often everybody plays on, or the episode ends for all at once
                 observations, rewards, terminated, truncated, _ = returned
-                each, nobody = self._each, self._nobody
-                if (terminated == nobody and truncated == nobody) or not (
-                    any(terminated.values()) or any(truncated.values())
-                ):
-                    if self.source.agents == self.names:
-                        self._last = shown = each(observations)
-                        return shown, each(rewards), None
-                elif all(each(truncated)) or all(each(terminated)):
-                    paid = each(rewards)
-                    self._everybody, self._over = False, [True] * len(paid)
-                    return each(observations), paid, self._over
-            except Exception:  # told by the careful way
+                each = self._each
+                self._last = shown = each(observations)
+                if terminated == self._nobody == truncated and self.source.agents == self.names:
+                    return shown, each(rewards), None
+                if all(each(terminated)) or all(each(truncated)):
+                    paid, self._over = each(rewards), [True] * len(shown)
+                    return shown, paid, self._over
+            except Exception:  # said by the careful way
                 pass
-        return self._with_some(returned)
+        return self._read(returned)
 
-    def _with_some(self, returned: Any) -> Moved:
+    def _read(self, returned: Any) -> Moved:
         """Return what a step gave, looking at every agent and every part."""
         parts = ["observations", "rewards", "terminations", "truncations", "infos"]
         by_part = _tuple(self.source, "step", returned, parts)
-        observations, rewards, terminated, truncated = (
+        observations, rewards, *flags = (
             _dict(self.source, part, value) for part, value in zip(parts[:4], by_part[:4], strict=True)
         )
         left = ask(self.source, "its agents", lambda: set(self.source.agents))
-        ended = [terminated, truncated]
-        paid, shown, over = [], [], []
-        for name, last, out in zip(self.names, self._last, self._over, strict=True):
+        shown, paid, ended = [], [], []
+        for i, name in enumerate(self.names):
+            out = self._over is not None and self._over[i]
+            ended.append(out or name not in left or any(ask(self.source, "step", bool, one.get(name)) for one in flags))
             paid.append(0.0 if out else self._find(rewards, "reward", name))
-            flags = [ask(self.source, "step", bool, part.get(name)) for part in ended]
-            over.append(out or name not in left or any(flags))
-            shown.append(observations.get(name, last) if over[-1] else self._find(observations, "observation", name))
-        self._last, self._over, self._everybody = shown, over, True not in over
-        return shown, paid, None if self._everybody else over
+            last = observations.get(name, self._last[i])
+            shown.append(last if ended[i] else self._find(observations, "observation", name))
+        self._last = shown
+        return self._settle(shown, paid, ended)
 
     def _find(self, by_name: Mapping[str, Any], what: str, name: str) -> Any:
         """Return what a step gave to an agent that plays on; nothing is no answer."""
         if name not in by_name:
-            raise TacitError(f"step of {name_of(self.source)} returned no {what} for {name}, who is still in the game")
+            raise TacitError(f"step of {name_of(self.source)} must return a {what} for {name}, who plays on; got none")
         return by_name[name]
 
 
-class GymnasiumAdapter(Adapter):
+class GymnasiumAdapter(Environment):
     """A Gymnasium environment of one agent, or of several whose spaces are Tuples."""
 
     def __init__(self, env: Any) -> None:
@@ -222,56 +212,50 @@ class GymnasiumAdapter(Adapter):
         """Begin an episode."""
         returned = ask(self.source, "reset", self.source.reset, seed=seed)
         observations, info = _tuple(self.source, "reset", returned, ["observation", "info"])
-        self._over = [False] * len(self.names)
+        self._over = None
         shown = self._show(observations)
         self._look(shown, [info] * len(self.names))
         return shown
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
-        chosen = self._allow(actions) if self._masked else actions
-        each = tuple([choices[a] for choices, a in zip(self.choices, chosen, strict=True)])
-        returned = ask(self.source, "step", self.source.step, each if self._team else each[0])
-        observations, rewards, terminated, truncated, info = _tuple(self.source, "step", returned, _PARTS)
-        if self._team:
-            paid, done, late = (_list(self, "step", one) for one in (rewards, terminated, truncated))
-        else:
-            paid, done, late = [rewards], [terminated], [truncated]
+        named = self._named(actions)
+        returned = ask(self.source, "step", self.source.step, tuple(named) if self._team else named[0])
+        parts = ["observation", "reward", "terminated", "truncated", "info"]
+        observations, rewards, terminated, truncated, info = _tuple(self.source, "step", returned, parts)
+        paid, done, late = (_list(self, "step", one) for one in (rewards, terminated, truncated))
         moved = self._settle(self._show(observations), paid, [d or t for d, t in zip(done, late, strict=True)])
         if self._masked:
-            self._look(moved[0], [info] * len(self.names), self._over)
+            self._look(moved[0], [info] * len(self.names))
         return moved
 
     def _show(self, observations: Any) -> Sequence[Any]:
         if not self._team:
             return (observations,)
         if not isinstance(observations, tuple | list):
-            raise TacitError(f"{name_of(self.source)} showed {brief(observations)}; it must be one for each agent")
+            raise TacitError(f"observations of {name_of(self.source)} must be a tuple; got {brief(observations)}")
         return _list(self, "step", observations)
 
 
 def _list(adapter: Any, what: str, entries: Any) -> list[Any]:
     """Return what an environment gave each agent, or all of them alike."""
     N = len(adapter.names)
-    if np.ndim(entries) == 0:
+    entries = entries.tolist() if isinstance(entries, np.ndarray) else entries
+    if not isinstance(entries, list | tuple):
         return [entries] * N
     if len(entries) != N:
-        message = f"{what} of {name_of(adapter.source)} gave {brief(entries)}"
-        raise TacitError(f"{message}; there must be one for each of {N} agents")
+        must = f"must be one for each of {N} agents"
+        raise TacitError(f"{what} of {name_of(adapter.source)} {must}; got {brief(entries)}")
     return list(entries)
 
 
-class GameAdapter:
+class GameAdapter(Environment):
     """A game with kernels as an environment; all agents observe the state."""
 
-    seeded = True
-
     def __init__(self, game: Game) -> None:
-        self.source = game
-        self.names = [f"agent {i}" for i in range(game.agents)]
-        self.spaces: list[Any] = [Discrete(game.states)] * game.agents
-        self.actions = game.actions
-        self.allowed: list[Any] = [None] * game.agents
+        N = game.agents
+        choices = [range(size) for size in game.actions]
+        super().__init__(game, [f"agent {i}" for i in range(N)], [Discrete(game.states)] * N, choices)
         self._kernels = generics.seal(game.kernels())
         self._stream = streams.stream(0, streams.ENVIRONMENT)
         self._h = self._s = 0
@@ -318,7 +302,7 @@ class WrappedEnv:
 
     env: Any
     horizon: int | None = None
-    reward_range: tuple[float, float] | None = None
+    reward_range: Range | None = None
     encode: Any = None
 
     def __post_init__(self) -> None:
@@ -328,11 +312,6 @@ class WrappedEnv:
         for name, test in (("horizon", check.integer), ("reward_range", check.interval)):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, test(name, getattr(self, name)))
-
-    def __repr__(self) -> str:
-        options = {"horizon": self.horizon, "reward_range": self.reward_range, "encode": self.encode}
-        said = "".join(f", {name}={brief(option)}" for name, option in options.items() if option is not None)
-        return f"WrappedEnv({name_of(self.env)}{said})"
 
 
 def wrap(env: Any) -> WrappedEnv:
@@ -368,24 +347,19 @@ def environment(env: Any) -> Environment:
     if isinstance(env, WrappedEnv):
         env = env.env
     if inspect.isclass(env):
-        raise TacitError(f"{env.__name__} is a class; give an environment, an object of it: {env.__name__}(…)")
+        raise TacitError(f"an environment must be an object, {env.__name__}(…); got the class {env.__name__}")
     if callable(getattr(env, "agent_iter", None)):
         return ParallelAdapter(_in_parallel(env))
     if hasattr(env, "single_action_space") and hasattr(env, "num_envs"):
-        raise TacitError(
-            f"{brief(env)} is a vector of {env.num_envs} environments; give one of them, as from gymnasium.make: "
-            f"agents learn from every step before the next, and learn less from each of several episodes played at once"
-        )
+        raise TacitError(f"there must be one environment, as from gymnasium.make; got a vector of {env.num_envs}")
     if hasattr(env, "possible_agents") or callable(getattr(env, "observation_space", None)):
         return ParallelAdapter(env)
     if hasattr(env, "observation_space") and hasattr(env, "action_space"):
         return GymnasiumAdapter(env)
     if hasattr(env, "actions") and is_environment(env):
         return BareAdapter(env)
-    raise TacitError(
-        f"{brief(env)} is neither a TabularGame nor an environment of PettingZoo or Gymnasium, nor an object with "
-        f"reset, step and actions"
-    )
+    must = "must be of PettingZoo or Gymnasium, or an object with reset, step and actions"
+    raise TacitError(f"an environment {must}; got {brief(env)}")
 
 
 def _in_parallel(env: Any) -> Any:
@@ -417,14 +391,10 @@ LARGEST_CHOICE = 1024
 def _choices(spaces: list[Any], names: list[str]) -> list[Sequence[Any]]:
     """Return each agent's actions as the environment names them, by number."""
     for space, name in zip(spaces, names, strict=True):
-        size = count(space)
-        if size is None:
-            what = "Discrete, MultiDiscrete and MultiBinary actions, and Tuples of them,"
-            raise TacitError(f"{name} acts in {brief(space)}; only {what} can be learned")
-        most = check.ACTIONS if kind(space) == "Discrete" else LARGEST_CHOICE
-        if size > most:
-            message = f"{name} acts in {brief(space)}, {size:,} actions"
-            raise TacitError(f"{message}; there must be at most {most:,}, so leave some out in a wrapper")
+        size, most = count(space), check.ACTIONS if kind(space) == "Discrete" else LARGEST_CHOICE
+        if size is None or size > most:
+            must = f"must be Discrete, MultiDiscrete, MultiBinary or a Tuple of them, at most {most:,} in all"
+            raise TacitError(f"the actions of {name} {must}; got {brief(space)}")
     return [list_elements(space) for space in spaces]
 
 
@@ -432,21 +402,26 @@ def ask(env: Any, what: str, function: Callable[..., Any], *args: Any, **named: 
     """Call something of an environment; what it raises is told as one sentence."""
     try:
         return function(*args, **named)
-    except TacitError:
-        raise
     except (Exception, SystemExit) as error:
-        raise TacitError(f"{name_of(env)} failed in {what}: {sentence(error)}") from error
+        raise_failure(env, what, error)
+
+
+def raise_failure(env: Any, what: str, error: BaseException) -> NoReturn:
+    """Raise what an environment raised, as one sentence."""
+    if isinstance(error, TacitError):
+        raise error
+    raise TacitError(f"{name_of(env)} failed in {what}: {sentence(error)}") from error
 
 
 def _tuple(env: Any, what: str, value: Any, parts: list[str]) -> Any:
     if not isinstance(value, tuple) or len(value) != len(parts):
-        raise TacitError(f"{what} of {name_of(env)} returned {brief(value)}; it must return ({', '.join(parts)})")
+        raise TacitError(f"{what} of {name_of(env)} must return ({', '.join(parts)}); got {brief(value)}")
     return value
 
 
 def _dict(env: Any, what: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise TacitError(f"the {what} of {name_of(env)} are {brief(value)}; they must be a dict, by agent")
+        raise TacitError(f"the {what} of {name_of(env)} must be a dict, by agent; got {brief(value)}")
     return value
 
 
@@ -465,7 +440,7 @@ def reward_of(name: str, value: Any) -> float:
     return check.real(f"the reward of {name}", value.item() if getattr(value, "shape", None) == () else value)
 
 
-class BareAdapter(Adapter):
+class BareAdapter(Environment):
     """An object with `reset`, `step` and `actions`."""
 
     def __init__(self, env: Any) -> None:
@@ -484,7 +459,7 @@ class BareAdapter(Adapter):
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
         shown = ask(self.source, "reset", self.source.reset, **({"seed": seed} if self.seeded else {}))
-        self._over = [False] * len(self.actions)
+        self._over = None
         return self._each(shown)
 
     def step(self, actions: list[int]) -> Moved:
@@ -503,7 +478,7 @@ def _sizes(env: Any) -> tuple[int, ...]:
     if np.ndim(actions) == 1:
         sizes = tuple(check.integer(f"actions[{i}]", size, of="actions") for i, size in enumerate(actions))
         if not sizes or (agents is not None and agents != len(sizes)):
-            raise TacitError(f"{name_of(env)} has actions {brief(actions)} and agents {brief(agents)}, which differ")
+            raise TacitError(f"actions of {name_of(env)} must be a number for each agent; got {brief(actions)}")
         return sizes
     count = 1 if agents is None else check.integer("agents", agents)
     return (check.integer("actions", actions),) * count
@@ -593,33 +568,31 @@ def list_elements(space: Any) -> Sequence[Any]:
     """List the elements of a space of integers, the last number changing fastest."""
     if kind(space) == "Discrete":
         return range(int(space.start), int(space.start) + int(space.n))
-    leaves = list(_leaves(space))
     sides = [
         range(int(low), int(high) + 1)
-        for leaf in leaves
+        for leaf in leaves(space)
         for low, high in zip(*(end.ravel() for end in ends(leaf)[:2]), strict=True)
     ]
     return [unflatten(space, iter(row)) for row in itertools.product(*sides)]
 
 
-def _leaves(space: Any) -> Iterator[Any]:
+def leaves(space: Any) -> Iterator[Any]:
+    """Return the parts of a space that have no parts themselves."""
     if kind(space) not in ("Dict", "Tuple"):
         yield space
     for part in parts(space).values():
-        yield from _leaves(part)
+        yield from leaves(part)
 
 
 def flatten(space: Any, observation: Any) -> list[Any]:
-    """Return the numbers of an observation in their order."""
+    """Return the numbers of an observation in their order; ValueError where it has another structure."""
     if kind(space) in ("Dict", "Tuple"):
         return [value for part, share in pairs(space, observation) for value in flatten(part, share)]
     if kind(space) == "Discrete":
-        if not 0 <= operator.index(observation) - space.start < space.n:
-            raise TacitError(f"{brief(observation)} is not in {brief(space)}")
         return [operator.index(observation)]
     array = np.asarray(observation)
     if array.shape != tuple(space.shape):
-        raise TacitError(f"{brief(observation)} is not in {brief(space)}")
+        raise ValueError(f"an array of shape {array.shape}")
     return array.ravel().tolist()
 
 

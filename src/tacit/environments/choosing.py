@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -57,6 +57,15 @@ def conclude(run: Run, training: Training, watch: Watcher) -> Run:
         return run
     proven = run.gaps.source == "model-free" and run.gaps.informative
     contest = {run.chosen: candidates[run.chosen]} if proven else candidates
+    try:
+        return _compare(run, training, contest, watch)
+    except (TacitError, KeyboardInterrupt) as error:
+        note = f"candidates could not be compared by play ({sentence(error)}); {run.chosen!r} is returned"
+        return replace(run, notes=(*run.notes, note))
+
+
+def _compare(run: Run, training: Training, contest: Mapping[str, Any], watch: Watcher) -> Run:
+    """Play the candidates; return the run with the better one, and what it is worth beside random play."""
     budget = training.steps // SHARE // _length(run, training, contest[run.chosen])
     respond = share_out(budget // 2, len(contest), run.game.agents)
     plays = min((budget - (budget // 2 if respond else 0)) // (len(contest) + 2), MOST)
@@ -65,16 +74,12 @@ def conclude(run: Run, training: Training, watch: Watcher) -> Run:
         return replace(run, notes=(*run.notes, note)) if len(contest) > 1 and run.gaps.source == "none" else run
     watch(Noted(f"playing up to {budget:,} further episodes to measure what was learned"))
     seeds = streams.seeds(run.seed, streams.CHOICE, range(2)).tolist()
-    try:
-        table = PlayedReturns(run, contest, seeds[0], plays)
-        if len(contest) > 1:
-            if respond is not None:
-                table.respond(*respond, watch)
-            run = table.choose(run)
-        return _measure(run, table, training, candidates[run.chosen], seeds[1], plays)
-    except (TacitError, KeyboardInterrupt) as error:
-        note = f"candidates could not be compared by play ({sentence(error)}); {run.chosen!r} is returned"
-        return replace(run, notes=(*run.notes, note))
+    table = PlayedReturns(run, contest, seeds[0], plays)
+    if len(contest) > 1:
+        if respond is not None:
+            table.respond(*respond, watch)
+        run = table.choose(run)
+    return _measure(run, table, training, contest[run.chosen], seeds[1], plays)
 
 
 def _length(run: Run, training: Training, policy: Any) -> int:
@@ -82,11 +87,8 @@ def _length(run: Run, training: Training, policy: Any) -> int:
     if training.steps >= run.episodes * run.game.horizon:
         return run.game.horizon
     seed = int(streams.seeds(run.seed, streams.CHOICE, range(3))[2])
-    try:
-        longest = play(run.game, policy, episodes=PILOT, seed=seed).steps // PILOT
-    except (TacitError, KeyboardInterrupt):
-        return run.game.horizon
-    return max(training.steps // run.episodes, longest, 1)
+    pilot = play(run.game, policy, episodes=PILOT, seed=seed)
+    return max(training.steps // run.episodes, pilot.steps // PILOT, 1)
 
 
 def share_out(budget: int, candidates: int, agents: int) -> tuple[int, int] | None:
@@ -116,13 +118,7 @@ class PlayedReturns:
         played = play(self.arenas[name], self.candidates[name], episodes=episodes, seed=seed, deviation=deviation)
         self.ends.meet(played)
         self.episodes += episodes
-        return finite_returns("the game", played)
-
-    @property
-    def span(self) -> float:
-        """How far two returns can be apart."""
-        low, high = self.ends.range
-        return high - low
+        return finite_returns(played)
 
     def respond(self, train: int, plays: int, watch: Watcher) -> None:
         """Train a response of each agent to each candidate; play the better of half and all of its training."""
@@ -159,21 +155,14 @@ class PlayedReturns:
             notes.append("no deterministic policy is stable here, so the average is preferred")
         elif "average" not in names and run.gaps.source == "none":
             first = max(names, key=lambda name: float(self.returns[name].mean()))
-        nothing = {name: np.zeros((1, 1)) for name in names}
-        gains = self.gains or nothing
-        better = [
-            name
-            for name in names
-            if name != first
-            and is_better(
-                (self.returns[name], gains[name]), (self.returns[first], gains[first]), span=self.span,
-                settled=self.settled,
-            )
-        ]  # fmt: skip
+        gains = self.gains or {name: np.zeros((1, 1)) for name in names}
+        shown = {name: (self.returns[name], gains[name]) for name in names}
+        options: dict[str, Any] = {"span": self.ends.span, "settled": self.settled}
+        better = [name for name in names if name != first and is_better(shown[name], shown[first], **options)]
         chosen = max(better, key=lambda name: float(self.returns[name].mean()), default=first)
         means = ", ".join(f"{self.returns[name].mean():.4g} of {name!r}" for name in names)
-        shown = "shown to be better (95 % confidence)" if better else "no other is shown to be better"
-        notes.append(f"{chosen!r} is returned, {shown}: mean returns {means}")
+        why = "shown to be better (95 % confidence)" if better else "no other is shown to be better"
+        notes.append(f"{chosen!r} is returned, {why}: mean returns {means}")
         if self.gains:
             gained = ", ".join(f"{self.gains[name].mean(axis=0).max():.3g} from {name!r}" for name in names)
             flat = "" if self.settled else ", still rising with their training"
@@ -188,7 +177,7 @@ class PlayedReturns:
             return False
         top = self.gains[last][:, self.gains[last].mean(axis=0).argmax()]
         rest = max(float(self.gains[name].mean(axis=0).max()) for name in self.gains if name != last)
-        return lower(top - rest, ERROR / self.gains[last].shape[1], -2 * self.span, 2 * self.span) > 0
+        return lower(top - rest, ERROR / self.gains[last].shape[1], -2 * self.ends.span, 2 * self.ends.span) > 0
 
     @property
     def constant_sum(self) -> bool:
@@ -198,27 +187,22 @@ class PlayedReturns:
         return bool(apart.shape[1] > 1 and np.ptp(total) <= 1e-9 * max(np.ptp(apart), 1e-300) < np.ptp(apart))
 
 
-def is_better(
-    one: tuple[FloatArray, FloatArray],
-    other: tuple[FloatArray, FloatArray],
-    *,
-    span: float,
-    error: float = ERROR,
-    settled: bool = True,
-) -> bool:
-    """Return whether one candidate is shown to be better than another.
+#: A candidate's returns [plays, N], and the gains of responses from it [plays, responses].
+Evidence: TypeAlias = tuple[FloatArray, FloatArray]
 
-    Each comes with its returns [plays, N] and the gains of responses from it [plays, responses].
+
+def is_better(one: Evidence, other: Evidence, *, span: float, settled: bool = True) -> bool:
+    """Return whether one candidate is shown to be better than another.
 
     It is if it is worth more to every agent and the largest gain is not shown to be larger, or if that gain is smaller,
     by responses that no longer gain with training. Differences are taken episode by episode, which share their chance;
     returns lie within a `span`.
     """
     (returns, gained), (returns_before, gained_before) = one, other
-    worth_more = all(_is_positive(gain, error / 2, span) for gain in (returns - returns_before).T)
-    if settled and _is_smaller(gained, gained_before, error / 2, span):
+    worth_more = all(_is_positive(gain, ERROR / 2, span) for gain in (returns - returns_before).T)
+    if settled and _is_smaller(gained, gained_before, ERROR / 2, span):
         return True
-    return worth_more and not _is_smaller(gained_before, gained, error / 2, span)
+    return worth_more and not _is_smaller(gained_before, gained, ERROR / 2, span)
 
 
 def _is_smaller(gained: FloatArray, other: FloatArray, error: float, span: float) -> bool:
@@ -253,7 +237,7 @@ def _measure(run: Run, table: PlayedReturns, training: Training, policy: Any, se
     )
     advice: tuple[Advice, ...] = ()
     table.returns = {"policy": learned, "random": random}
-    if not _is_positive(difference, ERROR, table.span) and not table.constant_sum:
+    if not _is_positive(difference, ERROR, table.ends.span) and not table.constant_sum:
         verdict, rest = "not better than random play", "play more episodes"
         if difference.mean() > 0:
             verdict = "not shown to be better than random play"

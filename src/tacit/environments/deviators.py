@@ -34,31 +34,21 @@ measure.
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.core import memory, streams
+from tacit.core import memory, registry, streams
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, blame, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.adapters import Anything, Discrete, floats, kind, pairs, parts
 from tacit.environments.external import TrainedPart
-from tacit.environments.play import (
-    BATCH,
-    Arena,
-    Deviation,
-    EnvironmentArena,
-    EpisodePlayers,
-    Played,
-    finite_returns,
-    play,
-)
+from tacit.environments.play import BATCH, Arena, Deviation, EpisodePlayers, Played, finite_returns, play
 from tacit.policies import Part
-from tacit.policies.base import find_mask, stand_in
+from tacit.policies.base import find_mask
 
 TABLE, FEATURES = "table", "features"
 
@@ -75,14 +65,11 @@ TRAINING = 1 << 40
 def check_deviators(deviators: Any) -> list[Any]:
     """Return deviators as a list of names and functions."""
     each = list(deviators) if isinstance(deviators, list | tuple) else [deviators]
-    for one in each:
-        if not (callable(one) or (isinstance(one, str) and one in (TABLE, FEATURES))):
-            raise TacitError(
-                f"a deviator is {brief(one)}; it must be {TABLE!r}, {FEATURES!r}, or a function of a single-agent "
-                f"environment and a number of episodes that returns what plays there"
-            )
-    if not each or len({name_of(one) for one in each}) < len(each):
-        raise TacitError(f"deviators are {brief(each)}; there must be one at least, and no two of a name")
+    if not each or not all(callable(one) or one in (TABLE, FEATURES) for one in each):
+        must = f"must be {TABLE!r}, {FEATURES!r}, or functions of a single-agent environment and a number of episodes"
+        raise TacitError(f"deviators {must}; got {brief(deviators)}")
+    if len({name_of(one) for one in each}) < len(each):
+        raise TacitError(f"deviators must have different names; got {brief(each)}")
     return each
 
 
@@ -107,7 +94,9 @@ def suggest_deviators(arena: Any, policy: Any, episodes: int, seed: int) -> list
         if not getattr(policy, "sees", False):
             raise
         return [FEATURES]
-    fresh = max(_share_new(states[:, :, i]) for i in range(arena.agents))
+    cells = states * arena.horizon + np.arange(arena.horizon)[:, None]  # [episodes, H, N]
+    late, soon = cells[look // 2 :], cells[: look // 2]
+    fresh = max(float(np.mean(~np.isin(late[:, :, i], soon[:, :, i]))) for i in range(arena.agents))
     if fresh <= FEW:
         return [TABLE]
     try:
@@ -117,13 +106,6 @@ def suggest_deviators(arena: Any, policy: Any, episodes: int, seed: int) -> list
     except TacitError:  # nothing of which features could be made
         return [TABLE]
     return [FEATURES] if fresh > MANY else [TABLE, FEATURES]
-
-
-def _share_new(states: IntArray) -> float:
-    """Return the share of visits in the later half of episodes [n, H] to new cells."""
-    n, H = states.shape
-    cells = states * H + np.arange(H)
-    return float(np.mean(~np.isin(cells[n // 2 :], cells[: n // 2])))
 
 
 def train_best(
@@ -138,11 +120,11 @@ def train_best(
         return _train(arena, policy, agent, deviators[0], episodes, other), {}
     compare = max(share // 10, 2)
     trained = [_train(arena, policy, agent, one, max(share - compare, 1), other) for one in deviators]
-    before = finite_returns("the game", play(arena, policy, episodes=compare, seed=other))[:, agent]
+    before = finite_returns(play(arena, policy, episodes=compare, seed=other))[:, agent]
     gains = []
     for one in trained:
         played = play(arena, policy, episodes=compare, seed=other, deviation=one)
-        gains.append(float((finite_returns("the game", played)[:, agent] - before).mean()))
+        gains.append(float((finite_returns(played)[:, agent] - before).mean()))
     names = map(name_of, deviators)
     return trained[int(np.argmax(gains))], dict(zip(names, gains, strict=True))
 
@@ -150,8 +132,7 @@ def train_best(
 def _train(arena: Any, policy: Any, agent: int, deviator: Any, episodes: int, seed: int) -> Deviation:
     if deviator == TABLE:
         halfway, table = train_table(arena, policy, agent, episodes, seed)
-        masks = arena.masks(agent)
-        return Deviation(agent, _allow(table, masks), halfway=lambda: _allow(halfway, masks))
+        return Deviation(agent, table, halfway=lambda: halfway)
     if deviator == FEATURES:
         trained, earlier = train_features(SingleAgentEnv(arena, policy, agent, seed), episodes)
         return Deviation(agent, trained, halfway=earlier)
@@ -159,16 +140,8 @@ def _train(arena: Any, policy: Any, agent: int, deviator: Any, episodes: int, se
     with blame(f"the deviator {name_of(deviator)} failed"):
         response = deviator(env, episodes)
     if not callable(getattr(response, "begin", None)):  # no part yet
-        response = TrainedPart(agent, arena.actions[agent], response, env.show, name_of(deviator))
+        response = TrainedPart(agent, arena.actions[agent], response, env.show)
     return Deviation(agent, response)
-
-
-def _allow(table: IntArray, masks: dict[int, Any]) -> IntArray:
-    """Return a response with the actions that forbidden ones stand for."""
-    for s, mask in masks.items():
-        if s < table.shape[1]:
-            table[:, s] = np.where(table[:, s] >= 0, np.array(stand_in(mask))[table[:, s]], -1)
-    return table
 
 
 def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> tuple[IntArray, IntArray]:
@@ -184,7 +157,7 @@ def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int)
         if done < episodes / 2 <= done + size:
             halfway = model.best()
         done += size
-        table = model.curious()
+        table = model.best(CURIOSITY)
     return halfway, model.best()
 
 
@@ -230,46 +203,29 @@ class VisitCounts:
             h, s = np.divmod(place, before)
             self._code = ((h * self.states + s) * self.actions + a) * self.states + s_next
 
-    def plan(self, bonus: FloatArray, most: FloatArray, *, unknown: float = 1.0) -> FloatArray:
-        """Return Q [H, S, A]: means plus a bonus, at most `most` [H].
+    def best(self, constant: float = 0.0) -> IntArray:
+        """Return the best actions [H, S] by the means of what was met, −1 for unvisited states.
 
-        Rewards are counted from the lowest, so that no value is negative; `unknown` times `most` is what an action is
-        worth that was never tried.
+        With a constant c, actions get the bonus, and those that were never tried the most that there is; without it
+        they are left out. Rewards are counted from the lowest, so that no value is negative.
         """
         H, S, A = self.horizon, self.states, self.actions
+        span, tried = max(self.high - self.low, 1e-12), self.visits > 0
         place, s_next = np.divmod(self._code, S)
         edges = np.searchsorted(place, np.arange(H + 1) * S * A)
         Q, V = np.zeros((H, S, A)), np.zeros((H + 1, S))
-        tried = self.visits > 0
         mean = (self.rewards - self.low * self.visits) / np.maximum(self.visits, 1)
         for h in reversed(range(H)):
-            step = slice(edges[h], edges[h + 1])
+            step, most = slice(edges[h], edges[h + 1]), (H - h) * span
             ahead = np.bincount(
                 place[step] - h * S * A, self._count[step] * V[h + 1][s_next[step]], minlength=S * A
             ).reshape(S, A)
-            value = mean[h] + ahead / np.maximum(self.visits[h], 1) + bonus[h]
-            Q[h] = np.where(tried[h], np.minimum(value, most[h]), unknown * most[h])
+            bonus = constant * span * (H - h) / np.sqrt(np.maximum(self.visits[h], 1))
+            value = mean[h] + ahead / np.maximum(self.visits[h], 1) + bonus
+            Q[h] = np.where(tried[h], np.minimum(value, most), most if constant else -most)
             V[h] = Q[h].max(axis=1)
-        return Q
-
-    def curious(self, constant: float = CURIOSITY) -> IntArray:
-        """Return the best actions of an optimistic plan [H, S]; −1 for unvisited states."""
-        span = max(self.high - self.low, 1e-12)
-        left = np.arange(self.horizon, 0, -1.0)
-        bonus = constant * span * left[:, None, None] / np.sqrt(np.maximum(self.visits, 1))
-        Q = self.plan(bonus, left * span)
-        return self._choice(Q, np.zeros_like(self.visits))
-
-    def best(self) -> IntArray:
-        """Return the best response [H, S] among actions that were tried; −1 for unvisited states."""
-        left = np.arange(self.horizon, 0, -1.0)
-        span = max(self.high - self.low, 1e-12)
-        Q = self.plan(np.zeros_like(self.visits), left * span, unknown=-1.0)
-        return self._choice(Q, np.where(self.visits > 0, 0.0, -np.inf))
-
-    def _choice(self, Q: FloatArray, allowed: FloatArray) -> IntArray:
-        met = self.visits.sum(axis=2) > 0
-        return np.where(met, (Q + allowed).argmax(axis=2), -1)
+        worth = Q if constant else np.where(tried, Q, -np.inf)
+        return np.where(tried.any(axis=2), worth.argmax(axis=2), -1)
 
 
 class SingleAgentEnv:
@@ -301,7 +257,7 @@ class SingleAgentEnv:
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  # as Gymnasium has it
     render_mode = spec = None
 
-    def __init__(self, arena: EnvironmentArena, policy: Any, agent: int, seed: int) -> None:
+    def __init__(self, arena: Any, policy: Any, agent: int, seed: int) -> None:
         self.agent, self.horizon, self.seed = agent, arena.horizon, seed
         self._arena, self._environment = arena, arena.environment
         self._players = EpisodePlayers(policy, arena.actions, arena.horizon)
@@ -310,7 +266,6 @@ class SingleAgentEnv:
         self._flat = kind(space) == "Anything"
         self._over: list[bool] | None = None
         self.episodes = self._h = 0
-        self._states = np.zeros(arena.agents, np.int64)
         self.action_space: Any = Discrete(arena.actions[agent])
         self.observation_space: Any = space
 
@@ -341,8 +296,8 @@ class SingleAgentEnv:
         return self.show(self._shown[self.agent]), reward, terminated, truncated, self._info(played)
 
     def _let_choose(self) -> None:
-        states = self._arena.seen.write(self._shown, self._over, self._states)
-        self._chosen = self._players.act(self._h, states, self._shown, self._environment.allowed)
+        states = self._arena.seen.states(self._shown, self._over)
+        self._chosen = self._players.act(self._h, states, self._shown, self._environment.allowed, self._over)
 
     def show(self, observation: Any) -> Any:
         """Return an observation as it is; that of a plain object as an array."""
@@ -354,10 +309,9 @@ class SingleAgentEnv:
         return {"step": self._h, "action": played, **masked}
 
 
-def _for_trainers(arena: EnvironmentArena, policy: Any, agent: int, seed: int) -> SingleAgentEnv:
-    """Return a single-agent environment that is one of Gymnasium's, where that is installed."""
-    if importlib.util.find_spec("gymnasium") is None:
-        return SingleAgentEnv(arena, policy, agent, seed)
+def _for_trainers(arena: Any, policy: Any, agent: int, seed: int) -> SingleAgentEnv:
+    """Return a single-agent environment that is one of Gymnasium's."""
+    registry.require("gymnasium", "gymnasium")
     import gymnasium  # 8 MB that nobody else needs here
 
     class GymnasiumEnv(SingleAgentEnv, gymnasium.Env):
@@ -472,8 +426,8 @@ class Vector:
         try:
             return np.array(_numbers(self._space, observation))
         except (TypeError, ValueError, KeyError, AttributeError):
-            message = "is no array of numbers; give encode= and train responses in a table (deviators='table')"
-            raise TacitError(f"{self._who} observed {brief(observation)}, which {message}") from None
+            must = "must be numbers for features; give encode, or deviators='table'"
+            raise TacitError(f"observations of {self._who} {must}; got {brief(observation)}") from None
 
     def __call__(self, observation: Any) -> FloatArray:
         """Return an observation as a vector."""
@@ -484,8 +438,8 @@ class Vector:
                 draw = streams.stream(0, streams.PLAY + 1).normal
                 self._projection = draw(size=(LONGEST // 2, len(numbers))) / len(numbers) ** 0.5
         if len(numbers) != self._length or not np.isfinite(numbers).all():
-            message = f"must be {self._length} finite numbers, as the first that was seen"
-            raise TacitError(f"{self._who} observed {brief(observation)}, which {message}")
+            must = f"must be {self._length} finite numbers, as the first one"
+            raise TacitError(f"observations of {self._who} {must}; got {brief(observation)}")
         return numbers if self._projection is None else np.asarray(dot(self._projection, numbers))
 
 
@@ -535,7 +489,7 @@ class FeaturePart(Part):
 
     def __init__(self, agent: int, actions: int, horizon: int, vector: Vector, *, clock: bool) -> None:
         super().__init__(agent, actions, horizon)
-        self.steps, self.vector, self.clock, self.fitted = horizon, vector, clock, False
+        self.steps, self.vector, self.clock = horizon, vector, clock
 
     def fit(self, episodes: list[Episode], draw: np.random.Generator, constant: float) -> None:
         """Fit all steps, backwards, with a bonus of this constant."""
@@ -570,7 +524,6 @@ class FeaturePart(Part):
             V[valued] = np.where(acted[valued] >= 0, worth, 0.0)
         if constant <= 0:
             self._bonus = CAUTION * span * left
-        self.fitted = True
 
     def _judge(self, h: int, phis: FloatArray, near: FloatArray, allowed: Any) -> FloatArray:
         """Return the values of actions at step h [n, A]; −∞ where forbidden."""
@@ -621,7 +574,7 @@ def train_features(env: Any, episodes: int) -> tuple[FeaturePart, Callable[[], F
     due = FIRST
     for k in range(1, max(episodes - compare, 1) + 1):
         kind = draw.random()
-        at_random = not by_step.fitted or kind < RANDOM
+        at_random = k <= FIRST or kind < RANDOM
         begin = int(draw.integers(H)) if RANDOM <= kind < 2 * RANDOM else 0
         model = by_clock if k % 2 else by_step
         episode, _ = _play_features(env, model, draw, begin=begin, stray=1.0 if at_random else STRAY)

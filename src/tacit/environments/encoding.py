@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from tacit.core.types import FloatArray
 from tacit.environments.adapters import Environment, Numbers, ends, flatten, kind, parts, unflatten
 from tacit.environments.episodes import scout, stated_horizon
 from tacit.environments.observations import Encode
+from tacit.policies.base import StoredBins
 
 #: Bounds of a space beyond which a number counts as unbounded: some libraries write the largest float.
 UNBOUNDED = 1e30
@@ -30,7 +30,7 @@ SCOUTED = (
     "bins of numbers without bounds lie between the least and the largest of a few random episodes, and what is beyond "
     "falls into the outermost; edges can be given (encode)"
 )
-_WANTED = "a function from an observation to something hashable, or tacit.Bins; as text or in a file, bins=6"
+_WANTED = "a function from an observation to something hashable, or tacit.Bins(6), in a file or command bins=6"
 
 
 @dataclass(frozen=True)
@@ -69,26 +69,19 @@ class Cell(NamedTuple):
     edges: tuple[float, ...] = ()
     middles: tuple[float, ...] = ()  # of the bins, one more than there are edges; none where the number stays
 
-    def key(self, value: Any) -> Any:
-        """Return what stands for a number."""
-        return self.middles[bisect_right(self.edges, value)] if self.middles else value
-
     def describe(self, key: Any) -> str:
         """Return a bin in words; "" where there is one bin only."""
         if not self.middles:
             return f"{self.name} {key if isinstance(key, str) else number(key)}".lstrip()
         if not self.edges:
             return ""
-        k, last = self.middles.index(key), len(self.edges)
-        text = f"{number(self.edges[k - 1])} to {number(self.edges[k])}" if 0 < k < last else ""
-        if k in (0, last):
-            text = f"below {number(self.edges[0])}" if k == 0 else f"from {number(self.edges[-1])}"
-        return f"{self.name} {text}".lstrip()
+        k, ends = self.middles.index(key), [number(edge) for edge in self.edges]
+        between = f"{ends[k - 1]} to {ends[k]}" if k < len(ends) else f"from {ends[-1]}"
+        return f"{self.name} {between if k else f'below {ends[0]}'}".lstrip()
 
 
-@dataclass(frozen=True)
-class Encoding:
-    """A function from observations of a space to the keys of states.
+class Encoding(StoredBins):
+    """A function from observations of a space to the keys of states: a number for each of its numbers.
 
     Attributes
     ----------
@@ -97,23 +90,10 @@ class Encoding:
         One for each number of an observation.
     """
 
-    space: Any
-    cells: tuple[Cell, ...]
-
-    def __call__(self, observation: Any) -> tuple[Any, ...]:
-        """Return the key of an observation: a number for each of its numbers."""
-        values = flatten(self.space, observation)
-        if len(values) != len(self.cells):
-            raise TacitError(f"{brief(observation)} has {len(values)} numbers, and there are {len(self.cells)}")
-        if any(value != value for value in values):
-            raise TacitError(f"{brief(observation)} has nan in it, which is in no bin; replace it in a wrapper")
-        return tuple([cell.key(value) for cell, value in zip(self.cells, values, strict=True)])
-
-    @property
-    def stored(self) -> dict[str, Any]:
-        """What a file holds of it, see `tacit.policies.base.StoredBins`."""
-        cells = [[list(cell.edges), list(cell.middles)] if cell.middles else None for cell in self.cells]
-        return {"order": _order(self.space), "numbers": cells}
+    def __init__(self, space: Any, cells: tuple[Cell, ...]) -> None:
+        self.space, self.cells = space, cells
+        numbers = [[list(cell.edges), list(cell.middles)] if cell.middles else None for cell in cells]
+        super().__init__({"order": _order(space), "numbers": numbers})
 
     def describe(self, key: Sequence[Any]) -> str:
         """Return a state in words: the bins that it lies in."""
@@ -137,11 +117,9 @@ def read_encode(encode: Any) -> Any:
     >>> read_encode("bins=6"), read_encode({"bins": [4, 1]})
     (Bins(count=6), Bins(count=[4, 1]))
     """
-    if encode is Bins:
-        raise TacitError("encode is the class tacit.Bins; give an object of it, such as tacit.Bins(6)")
-    if encode is None or callable(encode) or isinstance(encode, Bins):
+    if encode is None or isinstance(encode, Bins) or (callable(encode) and encode is not Bins):
         return encode
-    error = TacitError(f"encode is {brief(encode)}; it must be {_WANTED}")
+    error = TacitError(f"encode must be {_WANTED}; got {brief(encode)}")
     if isinstance(encode, str):
         key, _, text = encode.partition("=")
         try:
@@ -202,18 +180,14 @@ def _scout_ends(
     def see(shown: Sequence[Any]) -> None:
         for i, observation in zip(first, shown, strict=True):
             space = environment.spaces[i]
-            values = observation if kind(space) == "Anything" else flatten(space, observation)
             try:
-                row = np.asarray(values, dtype=np.float64)
-                if rows_of[i] and row.shape != rows_of[i][0].shape:
+                values = observation if kind(space) == "Anything" else flatten(space, observation)
+                rows_of[i].append(np.asarray(values, dtype=np.float64))
+                if rows_of[i][-1].shape != rows_of[i][0].shape or not np.isfinite(rows_of[i][-1]).all():
                     raise ValueError
             except (ValueError, TypeError):
-                message = f"{environment.names[i]} observes {brief(observation)}"
-                raise TacitError(f"{message}, not always as many numbers; give a function as encode") from None
-            if not np.isfinite(row).all():
-                message = f"{environment.names[i]} observed {brief(observation)}, which has nan or infinity in it"
-                raise TacitError(f"{message}; give the edges of bins, or a function as encode")
-            rows_of[i].append(row)
+                must = "must be as many finite numbers at every step, for bins without edges"
+                raise TacitError(f"observations of {environment.names[i]} {must}; got {brief(observation)}") from None
 
     scout(environment, horizon, seed, see)
     return {i: (np.min(rows, axis=0), np.max(rows, axis=0)) for i, rows in rows_of.items()}
@@ -240,7 +214,7 @@ def _leaves(space: Any, tree: Any, name: str = "", *, by_itself: bool = False) -
     """
     if kind(space) in ("Dict", "Tuple"):
         each = parts(space)
-        entries = _entries(tree, list(each), brief(space)) if _is_container(tree) else dict.fromkeys(each, tree)
+        entries = _entries(tree, list(each), space) if _is_container(tree) else dict.fromkeys(each, tree)
         by_itself = by_itself or _is_container(tree)
         for key, part in each.items():
             yield from _leaves(part, entries.get(key), f"{name}.{key}".strip("."), by_itself=by_itself)
@@ -251,36 +225,38 @@ def _leaves(space: Any, tree: Any, name: str = "", *, by_itself: bool = False) -
         entries = dict.fromkeys(at, tree if by_itself or kind(space) in ("Box", "Numbers") else None)
     else:
         at = list(tree) if isinstance(tree, Mapping) else [str(i) for i in range(low.size)]
-        entries = {f"{name}.{key}".strip("."): entry for key, entry in _entries(tree, at, brief(space)).items()}
+        entries = {f"{name}.{key}".strip("."): entry for key, entry in _entries(tree, at, space).items()}
         if len(entries) != low.size:
-            message = f"encode has {len(entries)} entries for the {low.size} numbers of {brief(space)}"
-            raise TacitError(f"{message}; give one for each, of which 1 leaves a number out")
+            raise _miscounted(low.size, space, len(entries))
     for (key, entry), least, most in zip(entries.items(), low.ravel().tolist(), high.ravel().tolist(), strict=True):
         yield Leaf(key, entry, least, most, integer)
 
 
-def _entries(tree: Any, names: list[str], said: str) -> dict[str, Any]:
+def _entries(tree: Any, names: list[str], space: Any) -> dict[str, Any]:
     """Return the entries of a list or dict by name."""
     if not isinstance(tree, Mapping):
         if len(tree) != len(names):
-            raise TacitError(f"encode has {len(tree)} entries for the {len(names)} of {said}")
+            raise _miscounted(len(names), space, len(tree))
         return dict(zip(names, tree, strict=True))
-    unknown = [key for key in tree if str(key) not in names]
-    if unknown:
-        raise TacitError(f"encode has an entry {brief(unknown[0])}; {said} has {', '.join(names)}")
+    for key in tree:
+        check.choice(f"entry of encode for {brief(space)},", str(key), names)
     return {str(key): entry for key, entry in tree.items()}
+
+
+def _miscounted(wanted: int, space: Any, got: int) -> TacitError:
+    return TacitError(f"encode must have {wanted} entries for {brief(space)}, 1 for what is left out; got {got}")
 
 
 def _cell(leaf: Leaf, met: tuple[float, float] | None) -> Cell:
     """Return the bins of one number."""
     if leaf.entry is None:
         if not leaf.integer:
-            raise TacitError(f"encode has no entry for {leaf.name}; 1 bin leaves it out")
+            raise TacitError(f"encode must have an entry for {leaf.name}, 1 to leave it out; got none")
         return Cell(leaf.name)
     if _is_container(leaf.entry):
         edges = check.array(f"edges of {leaf.name}", leaf.entry)
         if edges.ndim != 1 or not len(edges) or (np.diff(edges) <= 0).any() or not np.isfinite(edges).all():
-            raise TacitError(f"the edges of {leaf.name} are {brief(leaf.entry)}; they must be numbers that ascend")
+            raise TacitError(f"edges of {leaf.name} must be numbers that ascend; got {brief(leaf.entry)}")
         gaps = np.diff(edges) if len(edges) > 1 else np.ones(1)  # the outermost bins are as wide as their neighbours
         ends = [edges[0] - gaps[0], *edges, edges[-1] + gaps[-1]]
         return Cell(leaf.name, tuple(edges.tolist()), _middles(ends))

@@ -33,25 +33,10 @@ from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
 from tacit.environments.adapters import Environment, WrappedEnv, environment, floats, name_of
 from tacit.environments.choosing import Training, conclude
 from tacit.environments.encoding import SCOUTED, fit, scouts, see_nothing
-from tacit.environments.episodes import (
-    TOLD,
-    Bounds,
-    EnvironmentGame,
-    Exceeded,
-    OutOfRange,
-    Seeding,
-    check_ended,
-    check_over,
-    check_rewards,
-    describe_scouting,
-    dumps,
-    episode_bounds,
-    loads,
-    stored_bounds,
-)
+from tacit.environments.episodes import Bounds, EnvironmentGame, Exceeded, OutOfRange, Seeding, episode_bounds
 from tacit.environments.external import policy_of
 from tacit.environments.networks import join
-from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings, suggest_encode
+from tacit.environments.observations import Encode, Numbering, Observations, dumps, loads, numberings, suggest_encode
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World, v_base
 from tacit.learners.ppo import NetworkMember
@@ -69,9 +54,6 @@ MARKOV = "the bound holds if what all agents see is the state of a Markov game, 
 
 #: Observations after which the share of new ones says something.
 MANY = 2_000
-
-#: Visits of a state, and of a step of it, from which on and below which steps are better shared.
-OFTEN, RARELY = 10, 2
 
 #: What helps where memory is short.
 FEWER = "encode= makes fewer states (rounds, bins, leaves out), keep=False leaves out the record"
@@ -102,17 +84,15 @@ class EnvironmentEngine(Engine):
         seed: int,
         encode: Sequence[Encode | None] | None = None,
         game: Game | None = None,
-        seeding: Seeding | None = None,
     ) -> None:
-        before = _numbered_before(learner, len(environment.actions))
-        if any(OVER in observations.met for observations in before):
-            bounds = replace(bounds, early=True)
         self.environment, self.learner, self.bounds, self.seed = environment, learner, bounds, seed
-        self.observations = numberings(environment, encode, early=bounds.early)
-        for observations, earlier in zip(self.observations, before, strict=False):
-            observations.restore(list(earlier.met))
-        self._own_game = EnvironmentGame(environment, bounds, self.observations) if game is None else None
-        self.game: Game = self._own_game or game  # type: ignore[assignment]
+        self.observations = numberings(environment, encode)
+        earlier = _numbered_before(learner, len(environment.actions))
+        for observations, before in zip(self.observations, earlier, strict=False):
+            observations.restore(list(before.met))
+        source, names, actions = environment.source, list(environment.names), environment.actions
+        own_game = EnvironmentGame(name_of(source), names, actions, bounds, self.observations, source)
+        self.game: Any = own_game if game is None else game
         self.chunk = episodes
         self.seconds = 0.0
         self.visited: npt.NDArray[np.uint32] | None = None  # [K, H, N]  each agent's own states
@@ -132,7 +112,7 @@ class EnvironmentEngine(Engine):
         self._pack_rewards: Any = struct.Struct(f"{self.game.agents}d").pack_into
         self._episode = self._steps = 0
         self._early: list[FloatArray] = []  # returns [N] of the first episodes
-        self._seeding = Seeding(environment, seed) if seeding is None else seeding
+        self._seeding = Seeding(environment, seed)
         self.tells_seeding = self._said_new = False
         self._tell()
 
@@ -145,8 +125,7 @@ class EnvironmentEngine(Engine):
 
     def _limit_states(self) -> None:
         """Set how many states each agent can be in, by its space or by memory."""
-        most = self.team.capacity or UNLIMITED
-        self.team.buffer.states[:] = self._states if self._numbered else most
+        self.team.buffer.states[:] = self._states if self._numbered else self.team.capacity or UNLIMITED
 
     def _first_states(self) -> int:
         """Return how many states to begin with; with a random start, those of one episode."""
@@ -157,10 +136,6 @@ class EnvironmentEngine(Engine):
     def _states(self) -> list[int]:
         """States that each agent has met; all of its space where that numbers them."""
         return [len(observations.met) for observations in self.observations]
-
-    @property
-    def _proven(self) -> bool:
-        return not self.bounds.uncertain and v_base.is_bound(self.learner, self.world, self.world.scale)
 
     @property
     def common_state(self) -> bool:  # type: ignore[override]
@@ -195,15 +170,16 @@ class EnvironmentEngine(Engine):
 
     def _tell(self) -> None:
         """Bring the notes up to date."""
-        proven = [MARKOV] if self._proven and self.common_state else []
+        proven = not self.bounds.uncertain and v_base.is_bound(self.learner, self.world, self.world.scale)
+        markov = [MARKOV] if proven and self.common_state else []
         new = self._count_new()
         if new and not self._said_new:  # early: the run may take long
             self._said_new = True
             log.warning("%s: %s", self.game.name, new)
         apart = DIFFERENT if self._bounded and not self.common_state else ""
         self.warnings = tuple(one for one in (apart, new) if one)
-        seeding = [TOLD[self._seeding.how]] if self.tells_seeding else []
-        self.notes = (*self.bounds.notes, *proven, *self.warnings, *self._compare_steps(), *seeding)
+        seeding = self._seeding.notes if self.tells_seeding else ()
+        self.notes = (*self.bounds.notes, *markov, *self.warnings, *seeding)
 
     def _watch_memory(self) -> None:
         """End the run while there is memory for the returned policy."""
@@ -212,17 +188,6 @@ class EnvironmentEngine(Engine):
         if k and free < answer:
             message = f"{memory.human(self.team.bytes)} are remembered, the answer takes {memory.human(answer)}"
             self.full = f"stopped after {k:,} episodes, while there is memory left: {message}; {FEWER}"
-
-    def _compare_steps(self) -> list[str]:
-        """Return a note where states are visited often, and their single steps rarely."""
-        steps, met, cells = self._episode * self.bounds.horizon, max(self._states), self.team.cells
-        if steps < MANY or self.learner.steps is not None or not cells:
-            return []
-        often, rarely = steps / met, steps / cells
-        if often < OFTEN or rarely >= RARELY:
-            return []
-        message = f"a state was met {often:.0f} times, and {rarely:.1f} times at a step of it"
-        return [f"{message}: steps='shared' learns from all steps of a state together"]
 
     def _count_new(self) -> str:
         """Return in words how many observations are new, where most are; "" otherwise."""
@@ -245,28 +210,31 @@ class EnvironmentEngine(Engine):
     def _play(self) -> FloatArray:
         """Play one episode; return the agents' returns [N]."""
         environment, numbering, buffer = self.environment, self._numbering, self.team.buffer
-        last, turn = self.bounds.horizon - 1, self.team.begin(self._episode)
-        over: list[bool] | None = None  # nobody is out yet
+        horizon, turn = self.bounds.horizon, self.team.begin(self._episode)
+        chosen, paid, following, pack = buffer.chosen, buffer.rewards, buffer.next_states, self._pack_rewards
+        over: list[bool] | None = None  # who is out; None for nobody
         observations = environment.reset(self._seeding.at(self._episode))
-        numbering.put(observations, buffer.next_states)
-        self._take_turn(turn, -1, observations, over)
-        for h in range(last + 1):
-            if over is None or not all(over):
-                observations, rewards, over = environment.step(buffer.chosen.tolist())
+        for h in range(-1, horizon):
+            if over is not None and all(over):
+                paid[:] = 0.0
+            elif h >= 0:
+                observations, rewards, over = environment.step(chosen.tolist())
                 self._steps += 1
                 try:
-                    self._pack_rewards(buffer.rewards, 0, *rewards)  # the turn checks that they lie in the range
+                    pack(paid, 0, *rewards)  # the turn checks that they lie in the range
                 except Exception:  # some are no numbers
-                    buffer.rewards[:] = floats(environment, rewards)
-            else:
-                buffer.rewards[:] = 0.0
-            if h < last and over is None:
-                numbering.put(observations, buffer.next_states)
-            elif h < last and over is not None:
-                check_over(self.bounds, over)
-                numbering.read(observations, over, buffer.next_states)
-            self._take_turn(turn, h, observations, over)
-        self.bounds = check_ended(self.bounds, over)
+                    paid[:] = floats(environment, rewards)
+            if h + 1 < horizon and over is None:
+                numbering.put(observations, following)
+            elif h + 1 < horizon:
+                following[:] = numbering.read(observations, over)
+            if self.observing:  # who is out observes nothing
+                out = over or [False] * len(observations)
+                self.team.observations = [None if gone else one for one, gone in zip(observations, out, strict=True)]
+            outcome = turn(h)
+            if outcome != SAME:
+                self._mend(outcome, turn, h, observations, over)
+        self.bounds = self.bounds.check_ended(over)
         self._episode += 1
         if self.visited is not None:
             self._record.clock[0] = self._episode
@@ -280,58 +248,36 @@ class EnvironmentEngine(Engine):
         early = np.array(self._early[: max(self._episode // 10, 1)])
         return Training(self._steps, early, max(self._states), self._shown_numbers)
 
-    def _take_turn(
-        self, turn: Callable[[int], int], h: int, observations: Sequence[Any], over: list[bool] | None
+    def _mend(
+        self, outcome: int, turn: Callable[[int], int], h: int, observations: Sequence[Any], over: list[bool] | None
     ) -> None:
-        """Let the agents learn from step h and act at the next.
-
-        Their memory, or the range of rewards, grows where that is needed."""
-        if self.observing:  # who is out observes nothing
-            out = over or [False] * len(observations)
-            self.team.observations = [
-                None if gone else observation for observation, gone in zip(observations, out, strict=True)
-            ]
-        outcome = turn(h)
-        if outcome == SAME:
-            return
+        """Widen the range of rewards, or take memory for more states, and take the turn again where it was not."""
         buffer = self.team.buffer
         if outcome == BAD_REWARD:
             buffer.reward_range[:] = self._widen(floats(self.environment, buffer.rewards.tolist()))
             outcome = turn(h)
         if outcome == BAD_STATE:
-            if self._numbered:
-                self._numbering.read(observations, None, buffer.next_states)  # raises, with the observation
-            else:
-                self.team.grow(max(*self._states, 2 * self.team.capacity))
+            buffer.next_states[:] = self._numbering.read(observations, over)  # raises where one is in no space
+            if self.team.capacity:
+                self.team.grow(max(*self._states, 0 if self._numbered else 2 * self.team.capacity))
+            self._limit_states()
             outcome = turn(h)
         if outcome == APART:
             if "all agents" in self.learner.info.needs:
                 message = "a central learner needs a state that all agents see, and they saw different things"
                 raise TacitError(f"{message} in {self.game.name}; decentralized learners do without")
-            self._numbering.differ()
+            self._numbering.same = False
         elif outcome != SAME:
             raise TacitError(f"{self.game.name} showed {brief(observations)}, which is not in its observation space")
-
-    def answers(self) -> list[Any]:
-        """Return a network's part or f(observation, step) of each agent that observes; None for the others."""
-        named = getattr(self.environment, "choices", [range(size) for size in self.environment.actions])
-        answers: list[Any] = [None] * len(named)
-        for i in self.observing:
-            inner = self.team.agents[i].inner
-            answers[i] = inner.part() if isinstance(inner, NetworkMember) else _answer(inner, named[i])
-        return answers
 
     def _widen(self, paid: Sequence[float]) -> tuple[float, float]:
         """Return a range that holds these rewards; learners that depend on it start over."""
         if not (self.learner.info.reward_scale_free and self.bounds.guessed_range):
-            check_rewards(self.bounds, paid)
+            self.bounds.check_rewards(paid)
         low, high = self.bounds.reward_range
         wider = (min(low, *paid), max(high, *paid))
-        message = f"rewards were met in [{wider[0]:g}, {wider[1]:g}], beyond those of the first episodes"
-        others = tuple(note for note in self.bounds.notes if not note.startswith("rewards were met"))
-        self.bounds = replace(self.bounds, reward_range=wider, notes=(*others, message))
-        if self._own_game is not None:
-            self._own_game.reward_range = wider
+        self.bounds = replace(self.bounds, reward_range=wider)
+        self.game.reward_range = wider
         return wider
 
     @property
@@ -358,7 +304,7 @@ class EnvironmentEngine(Engine):
     def distributions(self, *, recent: bool = False) -> list[FloatArray]:
         """Return what each agent answers with at the states it has met, [H, S_i, A_i]."""
         met = self._states
-        if not self.observing or self._own_game is None:
+        if not self.observing or not isinstance(self.game, EnvironmentGame):
             return self.team.distributions(met, recent=recent)
         return [  # what an object plays on observations is no table
             np.full((agent.horizon, n, agent.actions), 1 / agent.actions)
@@ -382,7 +328,7 @@ class EnvironmentEngine(Engine):
                 np.add.at(padded[:, s].T, stand_in(mask), share.T)
             probs.append(Owned(padded))
         policy = MarkovPolicy(probs)
-        if self._own_game is not None:
+        if isinstance(self.game, EnvironmentGame):
             policy.observations = self.observations
         return policy
 
@@ -439,18 +385,16 @@ class EnvironmentEngine(Engine):
 
     def _check_bounds(self, bounds: Bounds) -> None:
         """Raise `Exceeded` where a checkpoint has wider bounds than these estimates."""
-        if bounds == self.bounds:
+        if (bounds.horizon, bounds.reward_range) == (self.bounds.horizon, self.bounds.reward_range):
             return
-        limits = (bounds.horizon, bounds.reward_range)
-        if limits != (self.bounds.horizon, self.bounds.reward_range) and not self.bounds.uncertain:
+        if not self.bounds.uncertain:
             raise TacitError("its horizon or its range of rewards is not the one that was given")
-        unlike = replace(bounds, reward_range=self.bounds.reward_range, notes=self.bounds.notes) != self.bounds
-        if unlike or not self.learner.info.reward_scale_free:
+        if bounds.horizon != self.bounds.horizon or not self.learner.info.reward_scale_free:
             raise Exceeded(bounds, stored=True)
 
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot; one of wider bounds raises `Exceeded`."""
-        bounds = stored_bounds(str(arrays["bounds"]))
+        bounds = Bounds.read(str(arrays["bounds"]))
         self._check_bounds(bounds)
         if str(arrays["environment"]).partition(" ")[0] != self._seeding.how:
             raise TacitError("its environment was resumed in another way")
@@ -470,36 +414,27 @@ class EnvironmentEngine(Engine):
         self.seconds, self._steps, self._early = float(arrays["seconds"]), int(arrays["steps"]), [*arrays["early"]]
         self.bounds = bounds
         self.team.buffer.reward_range[:] = self.bounds.reward_range
-        if self._own_game is not None:
-            self._own_game.reward_range = self.bounds.reward_range
+        if bounds.guessed_range:
+            self.game.reward_range = bounds.reward_range
         self._tell()
         self._seeding.load(str(arrays["environment"]).partition(" ")[2])
 
 
 def _numbered_before(learner: Learner, agents: int) -> list[Observations]:
     """Return the observations of the policy to start from; none without one."""
-    for i in range(agents):
-        start = learner.seat(i).start
-        observations = getattr(start, "observations", None)
-        if observations is not None:
-            return list(observations)
-    return []
+    starts = [getattr(learner.seat(i).start, "observations", None) for i in range(agents)]
+    return next((list(observations) for observations in starts if observations is not None), [])
 
 
 def _answer(inner: Any, named: Sequence[Any]) -> Callable[[Any, int], Any]:
     """Return what somebody's object plays: its probabilities, or its action by the environment's name."""
 
     def play(observation: Any, step: int) -> Any:
-        if callable(getattr(inner, "probabilities", None)):
-            return inner.probabilities(step, observation)
-        return named[inner.act(step, observation)]
+        asks = callable(getattr(inner, "probabilities", None))
+        return inner.probabilities(step, observation) if asks else named[inner.act(step, observation)]
 
     play.__name__ = type(inner).__name__
     return play
-
-
-#: Said of an environment.
-NOTHING_TO_PREFER = "prefer changes nothing here: without tables nobody knows the values that it compares"
 
 
 def learn_in_environment(
@@ -507,10 +442,10 @@ def learn_in_environment(
 ) -> Run:
     """Let agents learn from their own observations; start over where an episode exceeds the bounds."""
     env, adapter = wrapped.env, environment(wrapped.env)
-    if options.certify:
-        raise TacitError(f"{name_of(env)} has no tables, which the certificate needs; leave the certificate out")
-    if options.visits_per_stage is not None:
-        raise TacitError(f"visits_per_stage is for games; leave it out for the environment {name_of(env)}")
+    for option in ("certify", "visits_per_stage", "prefer"):
+        given = getattr(options, option)
+        if given is not None and given is not False:
+            raise TacitError(f"{option} needs the tables of a game, and {name_of(env)} has none; leave it out")
     if "tables" in learner.info.needs:
         raise TacitError(f"{name} needs the game's tables; {name_of(env)} has none")
     observing = [getattr(learner.seat(i), "observes", False) for i in range(len(adapter.names))]
@@ -521,20 +456,16 @@ def learn_in_environment(
     bounds = episode_bounds(adapter, horizon=wrapped.horizon, reward_range=wrapped.reward_range, seed=options.seed)
     if scouts(wrapped.encode, adapter):
         bounds = replace(bounds, notes=(*bounds.notes, SCOUTED))
+    for note in bounds.notes:
+        watch(Noted(f"{name_of(env)}: {note}", urgent=True))
     early = bounds.notes
-    if bounds.uncertain:
-        scouted = describe_scouting(name_of(env), bounds, scale_free=learner.info.reward_scale_free)
-        watch(Noted(scouted, urgent=True))
-    seeding = Seeding(adapter, options.seed)
     while True:
         with announce_to(lambda text: watch(Noted(text))):
             engine = EnvironmentEngine(
-                adapter, learner, bounds, episodes=options.most, seed=options.seed, encode=encodes, seeding=seeding
+                adapter, learner, bounds, episodes=options.most, seed=options.seed, encode=encodes
             )
         engine.tells_seeding, engine.told = checkpoint is not None, early
         output = outputs.REGISTRY.make(learner.info.returns, game=engine.game, learner=learner, options=options)
-        if options.prefer is not None:
-            output.notes = (*output.notes, NOTHING_TO_PREFER)
         if not engine.observing:
             engine.record = output.record
         try:
@@ -559,7 +490,7 @@ def learn_in_environment(
 
 def check_spaces(adapter: Environment, observing: Sequence[bool], seed: int) -> None:
     """Raise before any episode where agents observe what no table can number."""
-    each = numberings(adapter, [see_nothing if one else None for one in observing], early=False)
+    each = numberings(adapter, [see_nothing if one else None for one in observing])
     if any(getattr(space, "dtype", None) in (np.float32, np.float64) for space in adapter.spaces):
         for observations, shown in zip(each, adapter.reset(seed), strict=True):
             observations.key(shown)  # floats that are no whole numbers
@@ -567,7 +498,11 @@ def check_spaces(adapter: Environment, observing: Sequence[bool], seed: int) -> 
 
 def _return_objects(run: Run, engine: EnvironmentEngine) -> Run:
     """Return a run whose policy is what the agents' objects play on observations."""
-    parts: list[Any] = [run.last if answer is None else answer for answer in engine.answers()]
+    parts: list[Any] = [run.last] * run.game.agents  # of agents with tables
+    for i in engine.observing:
+        inner = engine.team.agents[i].inner
+        network = isinstance(inner, NetworkMember)
+        parts[i] = inner.part() if network else _answer(inner, engine.environment.choices[i])
     if all(isinstance(part, NetworkPart) for part in parts):
         policy: Any = NetworkPolicy.of_parts(parts)
     else:

@@ -12,8 +12,6 @@ agents saw and what environments say of their own state is stored as JSON: plain
 
 from __future__ import annotations
 
-import base64
-import inspect
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -26,7 +24,7 @@ from tacit.core import check, streams
 from tacit.core.display import Document
 from tacit.core.errors import TacitError, blame, brief
 from tacit.environments.adapters import Environment, WrappedEnv, floats, look_up, name_of
-from tacit.environments.observations import OVER, Observations
+from tacit.environments.observations import dumps, loads
 from tacit.games.gymnasium import time_limit
 from tacit.games.protocol import NamedGame, check_range
 
@@ -42,7 +40,6 @@ class Bounds:
     reward_range: tuple[float, float]
     guessed_horizon: bool = False
     guessed_range: bool = False
-    early: bool = False  # whether agents may be out before the horizon
     given_horizon: bool = False  # whether the user gave the horizon
     drawn: bool = True  # whether the first state may differ from episode to episode
     notes: tuple[str, ...] = ()  # for people: what was guessed, and how it turned out
@@ -52,16 +49,36 @@ class Bounds:
         """Whether anything was guessed."""
         return self.guessed_horizon or self.guessed_range
 
+    @classmethod
+    def read(cls, text: str) -> Bounds:
+        """Return bounds from the text of a checkpoint."""
+        fields = json.loads(text)
+        return cls(**{**fields, "reward_range": tuple(fields["reward_range"]), "notes": tuple(fields["notes"])})
 
-def describe_scouting(name: str, bounds: Bounds, *, scale_free: bool) -> str:
-    """Return in one line the estimates of a few episodes, and their consequence."""
-    low, high = bounds.reward_range
-    horizon = f"horizon={bounds.horizon}" if bounds.guessed_horizon else ""
-    rewards = f"reward_range=({low:g}, {high:g})" if bounds.guessed_range else ""
-    guesses = " and ".join(part for part in (horizon, rewards) if part)
-    harmless = scale_free and not bounds.guessed_horizon
-    later = "this learner learns without it" if harmless else "if more is met, the run starts over; give what you know"
-    return f"{name}: a few random episodes suggest {guesses}; {later}"
+    def check_rewards(self, rewards: Sequence[float]) -> None:
+        """Raise where a reward lies outside the range: with a wider one where the range was a guess."""
+        low, high = self.reward_range
+        for reward in rewards:
+            if low <= reward <= high:
+                continue
+            if not (self.guessed_range or reward == 0) or not math.isfinite(reward):
+                raise OutOfRange(f"rewards must lie in reward_range ({low:g}, {high:g}); got {reward:g}")
+            span = max(high - low, abs(reward)) if reward else 0.0  # as much again on that side
+            wider = (min(reward, low - span), high) if reward < low else (low, max(reward, high + span))
+            taken = f"rewards are taken to lie in [{wider[0]:g}, {wider[1]:g}]"
+            note = f"{taken}: the run met {reward:g} and started over"
+            raise Exceeded(replace(self, reward_range=wider, notes=(*self.notes, note)))
+
+    def check_ended(self, over: list[bool] | None) -> Bounds:
+        """Raise with a longer horizon where an episode exceeds an estimate; note a given one."""
+        if over is not None and all(over):
+            return self
+        if self.guessed_horizon:
+            longer = 2 * self.horizon
+            note = f"an episode had not ended after {self.horizon} steps, and the run started over"
+            raise Exceeded(replace(self, horizon=longer, notes=(*self.notes, f"the horizon is {longer}: {note}")))
+        cut = describe_cut(self.horizon)
+        return replace(self, notes=(*self.notes, cut)) if self.given_horizon and cut not in self.notes else self
 
 
 class Exceeded(Exception):
@@ -92,63 +109,14 @@ def episode_bounds(
     if horizon is not None and reward_range is not None:
         check_range(reward_range, horizon)
         return Bounds(horizon, reward_range, given_horizon=given_horizon, drawn=drawn)
-    longest, low, high, early = scout(environment, horizon, seed)
-    if early:
-        low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
-    notes = []
-    if horizon is None:
-        notes.append(f"the horizon is {longest}, the longest of a few episodes; it can be given (horizon)")
-    if reward_range is None:
-        notes.append(
-            f"rewards are taken to lie in [{low:g}, {high:g}], as in a few episodes; the range can be given "
-            f"(reward_range)"
-        )
+    longest, met = scout(environment, horizon, seed)
+    guesses = [f"horizon={longest}"] if horizon is None else []
+    guesses += [f"reward_range=({met[0]:g}, {met[1]:g})"] if reward_range is None else []
+    more = "if more is met, the run may start over: give what you know"
+    note = f"a few random episodes suggest {' and '.join(guesses)}; {more}"
     guessed = (horizon is None, reward_range is None)
-    reward_range = reward_range or (low, high)
-    check_range(reward_range, horizon or longest)
-    return Bounds(horizon or longest, reward_range, *guessed, early, given_horizon, drawn, tuple(notes))
-
-
-def stored_bounds(text: str) -> Bounds:
-    """Return bounds from the text of a checkpoint."""
-    fields = json.loads(text)
-    return Bounds(**{**fields, "reward_range": tuple(fields["reward_range"]), "notes": tuple(fields["notes"])})
-
-
-def check_rewards(bounds: Bounds, rewards: Sequence[float]) -> None:
-    """Raise where a reward lies outside the range: with a wider one where the range was a guess."""
-    low, high = bounds.reward_range
-    for reward in rewards:
-        if not low <= reward <= high:
-            if not (bounds.guessed_range or reward == 0) or not math.isfinite(reward):
-                message = f"a reward of {reward:g} lies outside reward_range ({low:g}, {high:g}); give a wider one"
-                raise OutOfRange(message)
-            span = max(high - low, abs(reward)) if reward else 0.0  # as much again on that side
-            wider = (min(reward, low - span), high) if reward < low else (low, max(reward, high + span))
-            message = (
-                f"rewards are taken to lie in [{wider[0]:g}, {wider[1]:g}]: the run met {reward:g} and started over"
-            )
-            raise Exceeded(replace(bounds, reward_range=wider, notes=(*bounds.notes, message)))
-
-
-def check_over(bounds: Bounds, over: list[bool]) -> None:
-    """Raise with a state "over" where an agent is out before the horizon unexpectedly."""
-    if any(over) and not bounds.early:
-        raise Exceeded(replace(bounds, early=True))
-
-
-def check_ended(bounds: Bounds, over: list[bool] | None) -> Bounds:
-    """Raise with a longer horizon where an episode exceeds an estimate; note a given one."""
-    if over is not None and all(over):
-        return bounds
-    if bounds.given_horizon and describe_cut(bounds.horizon) not in bounds.notes:
-        return replace(bounds, notes=(*bounds.notes, describe_cut(bounds.horizon)))
-    if bounds.guessed_horizon:
-        longer = 2 * bounds.horizon
-        message = (
-            f"the horizon is {longer}: an episode had not ended after {bounds.horizon} steps, and the run started over"
-        )
-        raise Exceeded(replace(bounds, horizon=longer, notes=(*bounds.notes, message)))
+    bounds = Bounds(horizon or longest, reward_range or met, *guessed, given_horizon, drawn, (note,))
+    check_range(bounds.reward_range, bounds.horizon)
     return bounds
 
 
@@ -175,8 +143,8 @@ def stated_range(env: Any) -> tuple[float, float] | None:
 
 def scout(
     environment: Environment, horizon: int | None, seed: int, see: Callable[[Sequence[Any]], None] | None = None
-) -> tuple[int, float, float, bool]:
-    """Return the longest episode, the range of rewards, and whether anybody was out early.
+) -> tuple[int, tuple[float, float]]:
+    """Return the longest episode, and the range of rewards; who is out early gets 0.
 
     `see` is called with what the agents observe.
     """
@@ -200,7 +168,9 @@ def scout(
             if h >= STEPS and horizon is None and not all(over):
                 raise TacitError(f"an episode has not ended after {STEPS} steps; give the horizon, the steps to play")
         lengths.append(h)
-    return max(lengths), low, high, early or min(lengths) < (horizon or max(lengths))
+    if early or min(lengths) < (horizon or max(lengths)):
+        low, high = min(low, 0.0), max(high, 0.0)
+    return max(lengths), (low, high)
 
 
 class ListedObservations:
@@ -231,27 +201,26 @@ class EnvironmentGame(NamedGame):
         None: what was found or decided while learning is in `run.notes`.
     """
 
-    def __init__(self, environment: Environment, bounds: Bounds, observations: list[Observations]) -> None:
-        self.name = name_of(environment.source)
-        self.agent_names = list(environment.names)
-        self.agents, self.actions = len(environment.actions), environment.actions
-        self.horizon, self.reward_range = bounds.horizon, bounds.reward_range
+    notes: tuple[str, ...] = ()
+
+    def __init__(
+        self, name: str, names: list[str], actions: tuple[int, ...], bounds: Bounds, observations: Any, source: Any
+    ) -> None:
+        self.name, self.agent_names, self.agents, self.actions = name, names, len(actions), actions
+        self.horizon, self.reward_range, self.uncertain = bounds.horizon, bounds.reward_range, bounds.uncertain
         self.observations = observations
-        self.notes: tuple[str, ...] = ()
-        self.source: Any = environment.source  # None once the game was pickled or copied
-        self.uncertain = bounds.uncertain
+        self.source: Any = source  # None once the game was pickled or copied
 
     @classmethod
     def of_policy(cls, policy: Any, sizes: Any) -> EnvironmentGame:
         """Return what a file knows of an environment: its sizes, and what the policy lists as observed."""
-        game = cls.__new__(cls)
-        game.name, game.horizon = check.text("name", sizes["name"]), check.integer("horizon", sizes["horizon"])
-        game.actions, game.agents = tuple(policy.actions), policy.agents
-        game.reward_range = check.interval("reward_range", sizes["reward_range"])
-        game.agent_names = [f"agent {i}" for i in range(policy.agents)]
-        game.observations = [ListedObservations(policy.part(i), policy.states) for i in range(policy.agents)]  # type: ignore[misc]
-        game.notes, game.source, game.uncertain = (), None, True
-        return game
+        horizon, span = (
+            check.integer("horizon", sizes["horizon"]),
+            check.interval("reward_range", sizes["reward_range"]),
+        )
+        observations = [ListedObservations(policy.part(i), policy.states) for i in range(policy.agents)]
+        names, bounds = [f"agent {i}" for i in range(policy.agents)], Bounds(horizon, span, guessed_range=True)
+        return cls(check.text("name", sizes["name"]), names, tuple(policy.actions), bounds, observations, None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the environment out: it is not ours to copy."""
@@ -275,7 +244,7 @@ class EnvironmentGame(NamedGame):
     def state(self, observation: Any, *, agent: int = 0) -> int:
         """Return the number of the state in which an agent observes this."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        number = self.observations[i].known(observation)
+        number: int | None = self.observations[i].known(observation)
         if number is None:
             raise TacitError(f"agent {i} never met the observation {brief(observation)} while it learned")
         return number
@@ -291,14 +260,6 @@ class EnvironmentGame(NamedGame):
 _AHEAD = 1024
 
 STATE, SEED, NONE = "state", "seed", "none"
-
-#: What a run says of it.
-TOLD = {
-    STATE: "a checkpoint holds the environment's own state (get_state), so a resumed run ends with the same bits",
-    SEED: "the environment is seeded anew at every episode, by its number, so a resumed run ends with the same bits "
-    "if reset(seed=…) decides all that follows",
-    NONE: "the environment takes no seed and has no get_state and set_state: a resumed run draws differently",
-}
 
 
 def episode_seed(seed: int, episode: int) -> int:
@@ -316,12 +277,19 @@ class Seeding:
     Attributes
     ----------
     how : {"state", "seed", "none"}
+    notes : tuple of str
+        What is said where a resumed run does not end with the same bits.
     """
 
     def __init__(self, environment: Environment, seed: int) -> None:
         self._environment, self._seed = environment, seed
-        self._source = _find_state(environment)
+        self._source: Any = None  # who has both
+        for owner in (environment, environment.source):
+            if self._source is None and hasattr(owner, "get_state") and hasattr(owner, "set_state"):
+                self._source = owner
         self.how = STATE if self._source is not None else SEED if environment.seeded else NONE
+        unseeded = "the environment takes no seed and has no get_state and set_state: a resumed run draws differently"
+        self.notes = (unseeded,) if self.how == NONE else ()
         self._block, self._seeds = -1, np.zeros(0, dtype=np.int64)
 
     def at(self, episode: int) -> int | None:
@@ -352,91 +320,3 @@ class Seeding:
         if self._source is not None:
             with blame(f"{name_of(self._environment.source)} failed to take its state back"):
                 self._source.set_state(loads(text))
-
-
-def _find_state(environment: Environment) -> Any:
-    """Return who has `get_state` and `set_state`: the adapter of a game, or the environment; None for neither."""
-    for owner in (environment, environment.source):
-        get_state, set_state = getattr(owner, "get_state", None), getattr(owner, "set_state", None)
-        if callable(get_state) and callable(set_state) and _takes(get_state, 0) and _takes(set_state, 1):
-            return owner
-    return None
-
-
-def _takes(function: Any, count: int) -> bool:
-    try:
-        inspect.signature(function).bind(*[None] * count)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-#: Types of arrays that are taken back, by NumPy's letters.
-_KINDS = "biuf"
-
-
-def dumps(value: Any) -> str:
-    """Return a value as text.
-
-    >>> loads(dumps((1, ("a", None), frozenset({2}))))
-    (1, ('a', None), frozenset({2}))
-    """
-    return json.dumps(_plain(value))
-
-
-def loads(text: str) -> Any:
-    """Return what `dumps` made text of; raise TacitError where it cannot have been that."""
-    try:
-        return _value(json.loads(text))
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise TacitError(f"it holds something that is no state ({brief(error)})") from None
-
-
-def _plain(value: Any) -> Any:
-    if value is OVER:
-        return {"over": True}
-    match value:
-        case np.generic():
-            return _plain(value.item())
-        case None | bool() | int() | str():
-            return value
-        case float():
-            return value if math.isfinite(value) else {"float": repr(value)}
-        case tuple() if type(value) is tuple:
-            return {"tuple": [_plain(part) for part in value]}
-        case list() if type(value) is list:
-            return [_plain(part) for part in value]
-        case frozenset():
-            return {"set": [_plain(part) for part in value]}
-        case bytes():
-            return {"bytes": base64.b64encode(value).decode()}
-        case dict():
-            return {"dict": [[_plain(key), _plain(part)] for key, part in value.items()]}
-        case np.ndarray() if value.dtype.kind in _KINDS:
-            content = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
-            return {"array": [value.dtype.str, list(value.shape), content]}
-    raise TacitError(f"{brief(value)} cannot be stored; only numbers, text, tuples, lists, dicts and arrays can")
-
-
-def _value(document: Any) -> Any:
-    if isinstance(document, list):
-        return [_value(part) for part in document]
-    if not isinstance(document, dict):
-        return document
-    ((kind, content),) = document.items()
-    if kind == "array":
-        dtype, shape, raw = content
-        if np.dtype(dtype).kind not in _KINDS:
-            raise TypeError(dtype)
-        return np.frombuffer(base64.b64decode(raw), dtype=dtype).reshape(shape).copy()
-    return _READERS[kind](content)
-
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "over": lambda content: OVER,
-    "float": float,
-    "tuple": lambda content: tuple(map(_value, content)),
-    "set": lambda content: frozenset(map(_value, content)),
-    "bytes": base64.b64decode,
-    "dict": lambda content: {_value(key): _value(part) for key, part in content},
-}

@@ -33,11 +33,11 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         As the game has them, so that learners need not be told; `first_states` is how many states may be the first.
     """
 
-    def __init__(self, game: ExactGame, *, render_mode: str | None = "ansi") -> None:
+    render_mode = "ansi"
+
+    def __init__(self, game: ExactGame) -> None:
         game = game.to_random_horizon()
-        modes = ["ansi", "human", *(["rgb_array"] if game.picture is not None else [])]
-        self.render_mode = None if render_mode is None else check.choice("render_mode", render_mode, modes)
-        self.metadata = {"name": game.name or "tacit", "render_modes": modes, "is_parallelizable": True}
+        self.metadata = {"name": game.name or "tacit", "render_modes": ["ansi"], "is_parallelizable": True}
         self.game = game
         self.horizon, self.reward_range = game.horizon, game.reward_range
         self.first_states = int(np.count_nonzero(game.initial))
@@ -47,7 +47,6 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         self.action_spaces = {
             name: Discrete(size) for name, size in zip(self.possible_agents, game.actions, strict=True)
         }
-        self.state_space = Discrete(game.states)
         self._stream: np.random.Generator | None = None
         self._after: np.random.Generator
         self._h = self._s = 0
@@ -80,24 +79,17 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         if self._stream is None or not self.agents:
             raise TacitError("no episode is running; call reset() first")
         if not isinstance(actions, Mapping) or set(actions) != set(self.agents):
-            raise TacitError(f"actions is {brief(actions)}; step takes one for each of {', '.join(self.agents)}")
+            raise TacitError(f"actions must be a dict with one for each of {brief(self.agents)}; got {brief(actions)}")
         last = self._h + 1 == self.horizon
         chosen = [actions[name] for name in self.agents]
         self.game.check_place(self._h, self._s, chosen)  # before anything is drawn
         u = (self._after if last else self._stream).random()
         self._s, rewards = self.game.step(self._h, self._s, chosen, u)
         self._h += 1
-        live = self.agents
-        outcome = (self._observations(), dict(zip(live, rewards.tolist(), strict=True)), dict.fromkeys(live, False))
-        infos = self._infos()
-        if last:
-            self.agents = []
-        return *outcome, dict.fromkeys(live, last), infos
-
-    def state(self) -> np.ndarray[Any, Any]:
-        """Return the state's number."""
-        self._check_begun()
-        return np.array(self._s)
+        live, seen, infos = self.agents, self._observations(), self._infos()
+        self.agents = [] if last else live
+        by_name = dict(zip(live, rewards.tolist(), strict=True))
+        return seen, by_name, dict.fromkeys(live, False), dict.fromkeys(live, last), infos
 
     def get_state(self) -> dict[str, Any]:
         """Return what lasts from one episode to the next: the random streams."""
@@ -111,22 +103,11 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
             self._stream, self._after = streams.stream(0, streams.ENVIRONMENT), streams.stream(0, streams.AFTER)
             self._stream.bit_generator.state, self._after.bit_generator.state = state["stream"], state["after"]
 
-    def render(self) -> Any:
-        """Return the state as text ("ansi") or as a picture ("rgb_array"), or print the text ("human")."""
-        self._check_begun()
-        if self.render_mode is None:
-            return None
-        if self.render_mode == "rgb_array" and self.game.picture is not None:
-            return self.game.picture(self._s)
-        text = f"step {self._h} of {self.horizon}, state {state_name(self.game, self._s)}"
-        if self.render_mode == "human":
-            print(text)
-            return None
-        return text
-
-    def _check_begun(self) -> None:
+    def render(self) -> str:
+        """Return the state as text."""
         if self._stream is None:
             raise TacitError("no episode has begun; call reset() first")
+        return f"step {self._h} of {self.horizon}, state {state_name(self.game, self._s)}"
 
     def _observations(self) -> dict[str, Observation]:
         return dict.fromkeys(self.agents, np.int64(self._s))

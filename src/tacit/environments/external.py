@@ -25,7 +25,7 @@ from tacit.environments.observations import Encode
 from tacit.games.exact import as_exact
 from tacit.games.protocol import is_game
 from tacit.policies import MarkovPolicy, Part
-from tacit.policies.base import find_mask, stand_in
+from tacit.policies.base import find_mask
 
 #: Methods with which other libraries' objects act, in the order they are looked for.
 METHODS = ("predict", "compute_single_action", "compute_action", "act")
@@ -73,9 +73,6 @@ class SeparateParts:
         """Return agent i's part."""
         return self.parts[agent]
 
-    def __repr__(self) -> str:
-        return f"SeparateParts({', '.join(map(repr, self.parts))})"
-
 
 class ExternalPart(Part):
     """An agent that somebody else's function or object plays, on what it observes."""
@@ -84,6 +81,9 @@ class ExternalPart(Part):
 
     def __init__(self, agent: int, choices: Sequence[Any], policy: Any, *, states: int | None = None) -> None:
         super().__init__(agent, len(choices), None)
+        if not (callable(policy) or any(callable(getattr(policy, name, None)) for name in METHODS)):
+            call = "f(observation, step)" if states is None else "f(h, s)"
+            raise TacitError(f"the policy of agent {agent} must be {_FITS.format(call=call)}; got {brief(policy)}")
         self._choices, self._given = choices, policy
         self._ask = _method(policy, states)
         self.remembers = callable(getattr(policy, "reset", None))
@@ -118,10 +118,8 @@ class ExternalPart(Part):
         """Return probabilities of an answer: an action, or probabilities."""
         A, first = self._size, self._choices[0]
         answer = getattr(answer, "probs", answer)  # a distribution of PyTorch
-        if callable(getattr(answer, "detach", None)):  # a tensor of PyTorch that knows its gradient
-            answer = answer.detach()
         try:
-            array = np.squeeze(np.asarray(answer, dtype=np.float64))
+            array = np.squeeze(_to_array(answer))
         except (TypeError, ValueError, RuntimeError) as error:
             raise self._complain(answer, f" ({one_line(error, 100)})") from None
         if not isinstance(self._choices, range) and array.shape == np.shape(first):
@@ -141,9 +139,9 @@ class ExternalPart(Part):
 
     def _complain(self, answer: Any, why: str = "", *, wanted: str = "") -> TacitError:
         """Return the error for an answer that is none."""
-        first, last = brief(self._choices[0]), brief(self._choices[-1])
-        must = f"it must return an action, {first} to {last}, or {self._size} probabilities"
-        return TacitError(f"{self!r} answered {brief(answer)}{why}; {must}{wanted}")
+        actions = f"an action, {brief(self._choices[0])} to {brief(self._choices[-1])}"
+        must = f"must return {actions}, or {self._size} probabilities{wanted}"
+        return TacitError(f"{self!r} {must}; got {brief(answer)}{why}")
 
     def __repr__(self) -> str:
         return f"{getattr(self._given, '__name__', type(self._given).__name__)} of agent {self.agent}"
@@ -152,10 +150,7 @@ class ExternalPart(Part):
 class TrainedPart(ExternalPart):
     """A response by somebody else's trainer; forbidden actions stand for allowed ones."""
 
-    def __init__(self, agent: int, actions: int, policy: Any, show: Callable[[Any], Any], trainer: str) -> None:
-        if not _acts(policy):
-            must = f"it must be {_FITS.format(call='f(observation, step)')}"
-            raise TacitError(f"the deviator {trainer} returned {brief(policy)}; {must}")
+    def __init__(self, agent: int, actions: int, policy: Any, show: Callable[[Any], Any]) -> None:
         super().__init__(agent, range(actions), policy)
         self._show = show  # an observation as it was in training
 
@@ -164,9 +159,8 @@ class TrainedPart(ExternalPart):
         return super().distribution(h, self._show(s))
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
-        """Return an action among those that are allowed."""
-        a = super().choose(h, s, None)
-        return a if allowed is None else stand_in(allowed)[a]
+        """Return an action; a forbidden one stands for an allowed one."""
+        return super().choose(h, s, None)
 
 
 class ObservingPart(Part):
@@ -211,8 +205,8 @@ def policy_of(game: Any, policy: Any) -> Any:
     adapter = None if tables else environment(game.wrap() if isinstance(game, EnvironmentGame) else game)
     players: Any = game if adapter is None else adapter
     sizes, names = players.actions, getattr(players, "names", list(range(len(players.actions))))
-    choices = getattr(players, "choices", [range(size) for size in sizes])
-    each = _each(policy, names, call="f(h, s)" if tables else "f(observation, step)")
+    choices = [range(size) for size in sizes] if adapter is None else adapter.choices
+    each = _each(policy, names)
     encode = game.encode if isinstance(game, WrappedEnv) else None
     encodes = [None] * len(each) if adapter is None else fit(encode, adapter, horizon=None, seed=0)
     states = game.states if tables else None
@@ -225,32 +219,25 @@ def policy_of(game: Any, policy: Any) -> Any:
     return SeparateParts(owners)
 
 
-def _each(policy: Any, names: Sequence[Any], *, call: str) -> list[Any]:
-    """Return what was given for each agent."""
-    fits = f"{_FITS.format(call=call)}; one for all agents, or one for each in a list or a dict by name"
+def _each(policy: Any, names: Sequence[Any]) -> list[Any]:
+    """Return what was given for each agent: one for all, or one for each in a list or a dict by name."""
     if isinstance(policy, Mapping):
         if set(policy) != set(names):
-            raise TacitError(f"policy is for {brief(sorted(map(str, policy)))}; the agents are {brief(list(names))}")
+            raise TacitError(f"policy must be for the agents {brief(list(names))}; got {brief(list(policy))}")
         return [policy[name] for name in names]
     if isinstance(policy, list | tuple):
         if len(policy) != len(names):
-            raise TacitError(f"policy has {len(policy)} entries for {len(names)} agents; it must be {fits}")
+            raise TacitError(f"policy must have an entry for each of {len(names)} agents; got {len(policy)}")
         return list(policy)
     if len(names) > 1 and callable(getattr(policy, "reset", None)):
-        raise TacitError(f"policy is {brief(policy)}, which has reset() and so remembers; give one for each agent")
-    if not _acts(policy):
-        raise TacitError(f"policy is {brief(policy)}; it must be {fits}")
+        raise TacitError(f"a policy with reset(), which remembers, must be one for each agent; got {brief(policy)}")
     return [policy] * len(names)
 
 
 def _refuse_class(policy: Any) -> None:
     if inspect.isclass(policy):
         name = policy.__name__
-        raise TacitError(f"the policy is the class {name}; give an object of it, such as {name}(…)")
-
-
-def _acts(policy: Any) -> bool:
-    return callable(policy) or any(callable(getattr(policy, name, None)) for name in METHODS)
+        raise TacitError(f"a policy must be an object, such as {name}(…); got the class {name}")
 
 
 def _part(
@@ -268,19 +255,16 @@ def _part(
         policy = policy.part(index)
     if callable(getattr(policy, "begin", None)):  # a part
         if policy.actions != actions:
-            raise TacitError(f"{policy!r} does not fit agent {i}, which has {actions} actions")
+            raise TacitError(f"the policy of agent {i} must have {actions} actions; got {policy!r}")
         if game:
             return policy  # type: ignore[no-any-return]
         if hasattr(observations, "known"):
-            return ObservingPart(policy, observations.copy(encode).known)
+            return ObservingPart(policy, observations.copy().known)
         if policy.observations is not None:
             return ObservingPart(policy, lambda shown: policy.number(shown if encode is None else encode(shown)))
         return policy  # type: ignore[no-any-return]
-    if not _acts(policy):
-        call = "f(h, s)" if game else "f(observation, step)"
-        raise TacitError(f"the policy of agent {i} is {brief(policy)}; it must be {_FITS.format(call=call)}")
-    if not game and callable(getattr(policy, "probabilities", None)):
-        raise TacitError(f"the policy of agent {i} is {brief(policy)}, which counts states; give the Run or its policy")
+    if not game and callable(getattr(policy, "probabilities", None)):  # an agent of ours, which counts states
+        raise TacitError(f"the policy of agent {i} must be a Run or its policy; got {brief(policy)}")
     return ExternalPart(i, choices, policy, states=states)
 
 
@@ -377,7 +361,7 @@ def _table(game: Any, part: Any) -> FloatArray:
         if table is None:
             raise NoTable
         if table.shape[0] not in (1, H) or table.shape[1] != S:
-            raise TacitError(f"{part!r} has a table {table.shape} and does not fit {game!r}")
+            raise TacitError(f"a policy of {game!r} must fit it; got {part!r}")
         return np.broadcast_to(table, (H, *table.shape[1:])).copy()
     table = np.zeros((H, S, part.actions))
     part.begin(0)

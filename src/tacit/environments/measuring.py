@@ -16,21 +16,20 @@ samples are the same, it reaches about 4/n of the way to either end (95 %).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
+from tacit.environments.adapters import Range
 from tacit.environments.deviators import TABLE, check_deviators, name_of, suggest_deviators, train_best
 from tacit.environments.episodes import describe_cut
 from tacit.environments.external import policy_of
 from tacit.environments.play import Arena, Deviation, Played, arena_of, finite_returns, play
-
-__all__ = ["Exploitation", "PlayedEvaluation", "evaluate_by_play", "exploit"]
 
 
 def interval(samples: FloatArray, confidence: float, low: float, high: float) -> tuple[FloatArray, FloatArray]:
@@ -85,7 +84,7 @@ class Ends:
     returns were the same, that is no interval, and `_notes` says how rare others are.
     """
 
-    def __init__(self, arena: Arena, given: tuple[float, float] | None) -> None:
+    def __init__(self, arena: Arena, given: Range | None) -> None:
         self.known = given is not None or arena.reward_range is not None
         self.given = None if given is None else check.interval("return_range", given)
         self._steps, self._rewards, self._returns = arena.horizon, list(arena.reward_range or ()), [math.inf, -math.inf]
@@ -98,9 +97,9 @@ class Ends:
         met, paid = played.returns, (float(played.rewards.min()), float(played.rewards.max()))
         low, high = float(met.min()), float(met.max())
         if self._stated and not min(self._stated) - 1e-9 <= paid[0] <= paid[1] <= max(self._stated) + 1e-9:
-            raise TacitError(f"rewards of {paid[0]:g} to {paid[1]:g} were met; give a reward_range that holds them")
+            raise TacitError(f"reward_range must hold all rewards; got rewards from {paid[0]:g} to {paid[1]:g}")
         if self.given is not None and not self.given[0] <= low <= high <= self.given[1]:
-            raise TacitError(f"returns of {low:g} to {high:g} were met; give a return_range that holds them")
+            raise TacitError(f"return_range must hold all returns; got returns from {low:g} to {high:g}")
         self.include(*paid)
         self._returns = [min(low, self._returns[0]), max(high, self._returns[1])]
 
@@ -112,7 +111,7 @@ class Ends:
         self._returns = [min(*rewards, self._returns[0]), max(*rewards, self._returns[1])]
 
     @property
-    def range(self) -> tuple[float, float]:
+    def range(self) -> Range:
         """No return lies outside."""
         if self.given is not None:
             return self.given
@@ -123,6 +122,11 @@ class Ends:
         if low == high:  # which says nothing of what else there may be
             return low, high
         return max(least, 2 * low - high), min(most, 2 * high - low)
+
+    @property
+    def span(self) -> float:
+        """How far two returns can be apart."""
+        return self.range[1] - self.range[0]
 
 
 def round_outward(value: float, digits: int, way: Callable[[float], int] = math.ceil) -> float:
@@ -289,11 +293,6 @@ class Exploitation:
         """Lower bound on the gap, at the confidence for all agents together."""
         return max(float(np.nanmax(self.low)), 0.0)
 
-    @property
-    def half(self) -> float:
-        """How far the lower bound is below the largest mean gain."""
-        return self.gap - self.lower
-
     def __str__(self) -> str:
         sure = f"{100 * self.confidence:g} % confidence"
         i = int(np.nanargmax(self.low)) if self.lower > 0 else self.agent
@@ -309,13 +308,7 @@ class Exploitation:
 
 
 def evaluate_by_play(
-    game: Any,
-    policy: Any,
-    *,
-    episodes: int,
-    seed: int = 0,
-    confidence: float = 0.95,
-    return_range: tuple[float, float] | None = None,
+    game: Any, policy: Any, *, episodes: int, seed: int = 0, confidence: float = 0.95, return_range: Range | None = None
 ) -> PlayedEvaluation:
     """Play a policy, and return what it was worth; see `tacit.evaluate`."""
     episodes = check.integer("episodes", episodes, least=2)
@@ -323,62 +316,12 @@ def evaluate_by_play(
     policy = policy_of(game, policy)
     arena = arena_of(game, policy)
     played = play(arena, policy, episodes=episodes, seed=seed)
-    returns = finite_returns("the game", played)
+    returns = finite_returns(played)
     ends = Ends(arena, return_range)
     ends.meet(played)
     low, high = interval(returns, confidence, *ends.range)
     notes = _notes(arena, policy, ends, episodes, confidence)
     return PlayedEvaluation(returns.mean(axis=0), low, high, returns, episodes, confidence, notes=notes)
-
-
-class Gains(NamedTuple):
-    """What trained responses gained in play."""
-
-    arena: Arena
-    deviators: list[Any]
-    baseline: Played  # of the policy itself
-    gained: FloatArray  # [plays, N]  paired: by the same chance; nan for agents that were not asked for
-    trained: list[Deviation | None]  # of each agent
-    tried: tuple[dict[str, float], ...]
-    ends: Ends
-
-
-def train_and_play(
-    game: Any,
-    policy: Any,
-    agents: Sequence[int] | None,
-    *,
-    episodes: int,
-    plays: int,
-    seed: int,
-    deviators: list[Any] | None = None,
-    return_range: tuple[float, float] | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> Gains:
-    """Train a best response of each agent, and play it and the policy by the same chance."""
-    alone = deviators is not None and deviators != [TABLE]
-    arena = arena_of(game, policy, counts=deviators is None or TABLE in deviators, alone=alone)
-    each_agent = range(arena.agents) if agents is None else agents
-    chosen_agents = [check.integer("agent", i, least=0, most=arena.agents - 1) for i in each_agent]
-    each = deviators or suggest_deviators(arena, policy, episodes, seed)
-    if TABLE not in each and getattr(policy, "sees", False):
-        arena = arena_of(game, policy, alone=alone)  # nobody counts states
-    baseline, ends = play(arena, policy, episodes=plays, seed=seed), Ends(arena, return_range)
-    ends.meet(baseline)
-    returns, gained = finite_returns("the game", baseline), np.full((plays, arena.agents), np.nan)
-    trained: list[Deviation | None] = [None] * arena.agents
-    tried: list[dict[str, float]] = [{} for _ in range(arena.agents)]
-    for i in chosen_agents:
-        best, tried[i] = train_best(arena, policy, i, each, episodes, seed)
-        trained[i] = best
-        played = play(arena, policy, episodes=plays, seed=seed, deviation=best)
-        ends.meet(played)
-        gained[:, i] = finite_returns("the game", played)[:, i] - returns[:, i]
-        mean = float(gained[:, i].mean())
-        tried[i] = tried[i] or {name_of(each[0]): mean}
-        if progress is not None:
-            progress(f"agent {i} gained {mean:.4g} in {plays:,} episodes")
-    return Gains(arena, each, baseline, gained, trained, tuple(tried), ends)
 
 
 def exploit(
@@ -391,8 +334,7 @@ def exploit(
     seed: int = 0,
     confidence: float = 0.95,
     deviators: Any = None,
-    return_range: tuple[float, float] | None = None,
-    progress: Callable[[str], None] | None = None,
+    return_range: Range | None = None,
 ) -> Exploitation:
     """Train a best response of each agent, and measure its gain.
 
@@ -423,8 +365,6 @@ def exploit(
     seed : int
     confidence : float
         Of the intervals.
-    progress : callable, optional
-        Called with a line of text after each agent.
     return_range : (float, float), optional
         As for `tacit.evaluate`: where rewards are sparse it makes intervals much narrower.
 
@@ -440,32 +380,39 @@ def exploit(
     >>> found.gap, found.kind
     (2.0, 'nash')
     """
-    check.function("progress", progress)
     episodes = check.integer("episodes", episodes)
     counted = "episodes" if plays is None else "plays"
     plays = max(2, episodes // 2) if plays is None else check.integer("plays", plays, least=2)
     seed, confidence = check.integer("seed", seed), _confidence(confidence)
     policy = policy_of(game, policy)
-    measured = train_and_play(
-        game,
-        policy,
-        None if agent is None else [agent],
-        episodes=episodes,
-        plays=plays,
-        seed=seed,
-        deviators=None if deviators is None else check_deviators(deviators),
-        return_range=return_range,
-        progress=progress,
-    )
-    arena, ends, returns = measured.arena, measured.ends, measured.baseline.returns
-    measured_agents = [i for i, one in enumerate(measured.trained) if one is not None]
-    chance, span = (1 - confidence) / len(measured_agents), ends.range[1] - ends.range[0]  # of all intervals together
-    low, high = np.full((2, arena.agents), np.nan)
-    low[measured_agents], high[measured_agents] = interval(measured.gained[:, measured_agents], 1 - chance, -span, span)
-    gains = measured.gained.mean(axis=0)
+    each = None if deviators is None else check_deviators(deviators)
+    alone = each is not None and each != [TABLE]
+    arena = arena_of(game, policy, counts=each is None or TABLE in each, alone=alone)
+    N = arena.agents
+    agents = list(range(N)) if agent is None else [check.integer("agent", agent, least=0, most=N - 1)]
+    each = each or suggest_deviators(arena, policy, episodes, seed)
+    if TABLE not in each and getattr(policy, "sees", False):
+        arena = arena_of(game, policy, alone=alone)  # nobody counts states
+    baseline, ends = play(arena, policy, episodes=plays, seed=seed), Ends(arena, return_range)
+    ends.meet(baseline)
+    returns, gained = finite_returns(baseline), np.full((plays, N), np.nan)  # paired: by the same chance
+    responses: list[Any] = [None] * N
+    tried, training = [dict[str, float]() for _ in range(N)], [""] * N
+    for i in agents:
+        best, tried[i] = train_best(arena, policy, i, each, episodes, seed)
+        played = play(arena, policy, episodes=plays, seed=seed, deviation=best)
+        ends.meet(played)
+        gained[:, i] = finite_returns(played)[:, i] - returns[:, i]
+        mean = float(gained[:, i].mean())
+        tried[i] = tried[i] or {name_of(each[0]): mean}
+        responses[i], training[i] = best.response, _describe_training(arena, policy, best, played, mean, seed)
+    chance, span = (1 - confidence) / len(agents), ends.span  # of all intervals together
+    low, high = np.full((2, N), np.nan)
+    low[agents], high[agents] = interval(gained[:, agents], 1 - chance, -span, span)
+    gains = gained.mean(axis=0)
     shown = int(np.nanargmax(low if np.nanmax(low) > 0 else gains))
     values_low, values_high = interval(returns, confidence, *ends.range)
-    halved = halving(measured.gained[:, shown], chance, 2 * span)
+    halved = halving(gained[:, shown], chance, 2 * span)
     return Exploitation(
         gains=gains,
         low=low,
@@ -473,31 +420,29 @@ def exploit(
         values=returns.mean(axis=0),
         values_low=values_low,
         values_high=values_high,
-        responses=tuple(None if one is None else one.response for one in measured.trained),
-        tried=measured.tried,
+        responses=tuple(responses),
+        tried=tuple(tried),
         kind="nash" if getattr(policy, "product", False) else "cce",
-        deviations=_describe(arena, measured.deviators),
+        deviations=_describe(arena, each),
         confidence=confidence,
         episodes=episodes,
         plays=plays,
         halving=halved if counted == "plays" else math.ceil(halved * episodes / plays),
-        training=tuple(_describe_training(measured, policy, i, seed) for i in range(arena.agents)),
+        training=tuple(training),
         counted=counted,
         notes=_notes(arena, policy, ends, plays, confidence),
     )
 
 
-def _describe_training(measured: Gains, policy: Any, i: int, seed: int) -> str:
+def _describe_training(arena: Arena, policy: Any, best: Deviation, played: Played, gain: float, seed: int) -> str:
     """Return whether the gain was rising over the second half of training, by play on the same chance."""
-    best = measured.trained[i]
-    if best is None or best.halfway is None:
+    if best.halfway is None:
         return ""
-    before, played = Deviation(i, best.halfway(), best.lost), max(2, len(measured.gained) // 4)
-    returns = play(measured.arena, policy, episodes=played, seed=seed, deviation=before).returns[:, i]
-    more = measured.baseline.returns[:played, i] + measured.gained[:played, i] - returns
-    noise = 2 * float(more.std()) / math.sqrt(played)
-    least = RISING * float(measured.gained[:, i].mean())
-    return "rising" if more.mean() > max(noise, least, 1e-12) else "flat"
+    before, plays = Deviation(best.agent, best.halfway(), best.lost), max(2, len(played.rewards) // 4)
+    returns = play(arena, policy, episodes=plays, seed=seed, deviation=before).returns
+    more = (played.returns[:plays] - returns)[:, best.agent]
+    noise = 2 * float(more.std()) / math.sqrt(plays)
+    return "rising" if more.mean() > max(noise, RISING * gain, 1e-12) else "flat"
 
 
 def _describe(arena: Arena, deviators: list[Any]) -> str:
@@ -531,5 +476,5 @@ def _notes(arena: Arena, policy: Any, ends: Ends, episodes: int, confidence: flo
 def _confidence(value: object) -> float:
     confidence = check.real("confidence", value, least=0, most=1)
     if not 0 < confidence < 1:
-        raise TacitError(f"confidence is {confidence:g}; it must lie between 0 and 1, e.g. 0.95")
+        raise TacitError(f"confidence must lie between 0 and 1; got {confidence:g}")
     return confidence

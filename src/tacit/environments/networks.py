@@ -48,8 +48,7 @@ def heads(environment: Environment, agent: int) -> tuple[int, ...]:
     >>> heads(SimpleNamespace(actions=[6], choices=[[(a, b) for a in range(2) for b in range(3)]]), 0)
     (2, 3)
     """
-    size = environment.actions[agent]
-    choices = getattr(environment, "choices", [range(size)] * (1 + agent))[agent]
+    size, choices = environment.actions[agent], environment.choices[agent]
     if isinstance(choices, range):
         return (size,)
     try:

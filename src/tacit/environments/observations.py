@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import math
-import operator
-import pickle
 import struct
 from collections.abc import Callable, Hashable, Sequence
 from operator import index
@@ -18,7 +18,7 @@ import numpy as np
 from tacit.core.errors import TacitError, brief, sentence
 from tacit.core.registry import pip_command
 from tacit.core.types import IntArray
-from tacit.environments.adapters import Environment, count, ends, environment, kind, name_of, pairs, parts
+from tacit.environments.adapters import Environment, count, ends, flatten, kind, leaves, unflatten
 from tacit.policies import base
 
 Encode = Callable[[Any], Hashable]
@@ -56,8 +56,6 @@ class Observations:
         The agent, for messages.
     numbered : bool
         Whether the numbers of a Discrete space are those of the states; otherwise they are numbered as they are met.
-    early : bool
-        Whether the agent may be out before the horizon, and so "over" is a state to count with.
 
     Attributes
     ----------
@@ -65,29 +63,24 @@ class Observations:
         How many there can be, where the space says it; "over" is not counted.
     met : list
         The observations as they were numbered.
-    plain : bool
-        Whether an observation is the number of the state itself.
-    arrays : bool
-        Whether observations are arrays of integers, taken as they are.
-    raw : dict
-        The numbers of arrays by their bytes, for who reads many of them.
+    raw : dict or None
+        The numbers of arrays of integers by their type and bytes; None of other observations.
     """
 
-    def __init__(self, space: Any, encode: Encode | None, who: str, *, numbered: bool, early: bool = False) -> None:
+    def __init__(self, space: Any, encode: Encode | None, who: str, *, numbered: bool) -> None:
         self._key: Encode = _plain(space, who) if encode is None else encode
         self.count: int | None = None if encode is not None else count(space, integers=False)
-        self._who = who
-        self.lost = False  # whether its encode did not pickle
-        self._space, self._encoded = space, encode
-        self.numbered = numbered
+        self._who, self._space, self._encoded, self.numbered = who, space, encode, numbered
         self.start = int(space.start) if numbered else 0
-        self.plain = numbered and not early and self.start == 0
-        self.arrays = encode is None and kind(space) in ("MultiDiscrete", "MultiBinary", "Box")
-        self.raw: dict[bytes, int] = {}
-        self.met: list[Hashable] = list(range(int(space.n))) if self.numbered else []
-        if self.numbered and early:
-            self.met.append(OVER)
-        self._numbers: dict[Hashable, int] = {key: s for s, key in enumerate(self.met)}
+        arrays = encode is None and kind(space) in ("MultiDiscrete", "MultiBinary", "Box")
+        self.raw: dict[tuple[int, bytes], int] | None = {} if arrays else None
+        self.met: list[Hashable] = []
+        self.restore(list(range(int(space.n))) if numbered else [])
+
+    @property
+    def plain(self) -> bool:
+        """Whether an observation is the number of the state itself, and "over" is none."""
+        return self.numbered and self.start == 0 and len(self.met) == self.count
 
     def at_most(self, steps: int) -> int:
         """Return how many states there can be after so many steps; of a numbered space, all of them."""
@@ -99,20 +92,14 @@ class Observations:
         """Return an observation as something hashable."""
         try:
             key = self._key(observation)
-        except TacitError as error:
-            if self._encoded is None or self.lost:
-                raise
-            raise TacitError(f"encode failed on what {self._who} observed: {error}") from None
-        except Exception as error:
-            message, what = sentence(error), f"{self._who} observed, {brief(observation)}"
-            if self._encoded is not None:
-                raise TacitError(f"encode failed on what {what}: {message}") from error
-            raise TacitError(f"what {what}, is not in its space {brief(self._space)}: {message}") from error
-        try:
             hash(key)
-        except TypeError:
-            raise TacitError(f"encode made {brief(key)} of what {self._who} observed; it must be hashable") from None
-        return key
+            return key
+        except Exception as error:
+            if self._encoded is None and isinstance(error, TacitError):
+                raise
+            must = f"must be in {brief(self._space)}" if self._encoded is None else "must be made hashable by encode"
+            message = f"what {self._who} observed {must}; got {brief(observation)}: {sentence(error)}"
+            raise TacitError(message) from error
 
     def reads_as(self, other: Observations) -> bool:
         """Return whether the other agent makes the same of an observation."""
@@ -128,35 +115,30 @@ class Observations:
             self.met.append(key)
         return s
 
-    def copy(self, encode: Encode | None = None) -> Observations:
-        """Return the same numbering, to go on from; with an `encode` in place of one that was lost."""
-        encode = encode if self.lost and encode is not None else self._encoded
-        copied = Observations(self._space, encode, self._who, numbered=self.numbered)
+    def copy(self) -> Observations:
+        """Return the same numbering, to go on from."""
+        copied = Observations(self._space, self._encoded, self._who, numbered=self.numbered)
         copied.restore(list(self.met))
         return copied
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out an `encode` that does not pickle."""
-        state = {key: value for key, value in self.__dict__.items() if key != "_key"} | {"raw": {}}
-        try:
-            pickle.dumps(self._encoded)
-        except Exception:  # a function of the user's, such as a lambda
-            state |= {"_encoded": None, "lost": True}
-        return state
+        """Leave out what is made of the space."""
+        return {key: value for key, value in self.__dict__.items() if key != "_key"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._key = _gone if self.lost else (self._encoded or _plain(self._space, self._who))
+        self._key = self._encoded or _plain(self._space, self._who)
 
     def restore(self, met: list[Hashable]) -> None:
         """Number observations as they were numbered before."""
         self.met[:] = met
-        self.raw.clear()
+        if self.raw:
+            self.raw.clear()
         self._numbers = {key: s for s, key in enumerate(met)}
 
-    def list_as(self, listed: Sequence[Any], *, encoded: bool) -> Observations:
-        """Return a numbering as a list of observations has it; with `encoded`, of what `encode` has made of them."""
-        key_of = base.observation_key if encoded else self.key
+    def list_as(self, listed: Sequence[Any]) -> Observations:
+        """Return a numbering as a list has it: of observations, or of what `encode` has made of them."""
+        key_of = self.key if self._encoded is None else base.observation_key
         keys = [OVER if observation == base.OVER else key_of(observation) for observation in listed]
         if self.numbered and keys[: len(self.met)] == self.met[: len(keys)]:
             return self
@@ -175,14 +157,18 @@ class Observations:
     @property
     def _restores(self) -> bool:
         """Whether keys can be turned back into observations."""
-        return not self.lost and (self._encoded is None or callable(getattr(self._encoded, "restore", None)))
+        return self._encoded is None or hasattr(self._encoded, "restore")
 
     def restore_observation(self, s: int) -> Any:
         """Return what is observed in a state: an observation of the space; with `Bins`, the middle of its bins."""
         key: Any = self.met[s]
         if key is OVER or not self._restores:
             return key
-        return _shown(self._space, key) if self._encoded is None else self._encoded.restore(key)  # type: ignore[attr-defined]
+        if self._encoded is not None:
+            return self._encoded.restore(key)  # type: ignore[attr-defined]
+        if kind(self._space) == "Discrete":
+            return key + self._space.start
+        return key if kind(self._space) == "Anything" else unflatten(self._space, iter(key))
 
     def name(self, s: int) -> str:
         """Return a state in words: the number of a Discrete space, the bins of `Bins`, or what was observed."""
@@ -192,28 +178,26 @@ class Observations:
         if callable(getattr(self._encoded, "describe", None)):
             return str(self._encoded.describe(key))  # type: ignore[union-attr]
         shown = self.restore_observation(s)
-        return key if isinstance(key, str) else str(shown.tolist() if isinstance(shown, np.ndarray) else shown)
+        return str(shown if self._encoded is not None or kind(self._space) == "Anything" else base.plain(shown))
 
     def to_list(self) -> list[Any] | None:
         """Return what was observed, by number and as JSON has it; None where JSON cannot hold it.
 
         With `encode`, what that made of it; otherwise as the environment shows it.
         """
-        raw = self._encoded is not None or self.lost
-        listed = (base.OVER if key is OVER else key if raw else _shown(self._space, key) for key in self.met)
+        every = enumerate(self.met)
         try:
-            return [base.plain(one) for one in listed]
+            return [
+                base.OVER if key is OVER else base.plain(key if self._encoded else self.restore_observation(s))
+                for s, key in every
+            ]
         except TacitError:
             return None
 
     @property
     def stored_encode(self) -> Any:
         """What a file says of its encode: bins, that it is a function, or nothing."""
-        stored = getattr(self._encoded, "stored", None)
-        return stored if stored is not None else base.FUNCTION if self._encoded is not None or self.lost else None
-
-    def __repr__(self) -> str:
-        return f"Observations({self._who}, {len(self.met)} met)"
+        return None if self._encoded is None else getattr(self._encoded, "stored", base.FUNCTION)
 
     def known(self, observation: Any) -> int | None:
         """Return the number of an observation, None if it was never met, or is none of its space."""
@@ -225,19 +209,19 @@ class Observations:
             return None
 
 
-def numberings(environment: Environment, encode: Sequence[Encode | None] | None, *, early: bool) -> list[Observations]:
+def numberings(environment: Environment, encode: Sequence[Encode | None] | None) -> list[Observations]:
     """Return each agent's observations, with an `encode` for each."""
     each = [None] * len(environment.spaces) if encode is None else encode
     small = [kind(space) == "Discrete" and int(space.n) <= LARGEST_SPACE for space in environment.spaces]
     numbered = not any(each) and all(small)
     trios = zip(environment.spaces, each, environment.names, strict=True)
-    return [Observations(space, encoding, who, numbered=numbered, early=early) for space, encoding, who in trios]
+    return [Observations(space, encoding, who, numbered=numbered) for space, encoding, who in trios]
 
 
 def can_number(environment: Environment) -> bool:
     """Return whether what agents observe can be numbered as it is, without an encode."""
     try:
-        numberings(environment, None, early=False)
+        numberings(environment, None)
     except TacitError:
         return False
     return True
@@ -247,33 +231,37 @@ def _has_nan(key: Any) -> bool:
     return any(map(_has_nan, key)) if isinstance(key, tuple | frozenset) else bool(key != key)
 
 
-def _gone(observation: Any) -> Hashable:
-    raise TacitError("how observations were read was not pickled; give encode= again")
-
-
 def _plain(space: Any, who: str) -> Encode:
-    """Return how observations of a space become hashable."""
-    match kind(space):
-        case "Discrete":
-            return _within(int(space.start), int(space.n), who)
-        case "Tuple" | "Dict":
-            keys = [_plain(part, who) for part in parts(space).values()]
-            return lambda observation: tuple(
-                [key(share) for key, (_, share) in zip(keys, pairs(space, observation), strict=True)]
-            )
-        case "Anything":
-            return _hashable
-    integers = np.dtype(getattr(space, "dtype", object)).kind in "iub" or count(space, integers=False) is not None
-    if integers and math.prod(space.shape) <= LARGEST_ARRAY:
-        return _array_key(space, who)  # of floats, as long as they turn out to be whole numbers
-    raise _too_large(space, who)
+    """Return how observations of a space become hashable: as their numbers, in order."""
+    if kind(space) == "Anything":
+        return _hashable
+    each = list(leaves(space))
+    for leaf in each:
+        integers = np.dtype(getattr(leaf, "dtype", object)).kind in "iub" or count(leaf, integers=False) is not None
+        if not integers or math.prod(leaf.shape if kind(leaf) != "Discrete" else ()) > LARGEST_ARRAY:
+            raise _too_large(leaf, who)
+    low, high = (np.concatenate([end.ravel() for end in side]) for side in zip(*(ends(leaf)[:2] for leaf in each)))  # noqa: B905
+    checked: set[Hashable] = set()
+
+    def key(observation: Any) -> Hashable:
+        numbers = tuple(flatten(space, observation))
+        if numbers not in checked:  # an observation that was not met before
+            if not all(float(number).is_integer() for number in numbers):  # of floats: so far they were whole numbers
+                raise _too_large(space, who)
+            if not ((low <= numbers) & (numbers <= high)).all():
+                raise ValueError("beyond its bounds")
+            checked.add(numbers)
+        return numbers
+
+    if kind(space) == "Discrete":
+        return lambda observation: key(observation)[0] - space.start  # type: ignore[index]
+    return key
 
 
 def _too_large(space: Any, who: str) -> TacitError:
     numbers = math.prod(getattr(space, "shape", None) or ())
-    return TacitError(
-        f"{who} observes {brief(space)}, which is not a small finite space; {suggest_encode(numbers, FEW_STATES)}"
-    )
+    advice = suggest_encode(numbers, FEW_STATES)
+    return TacitError(f"{who} must observe a small finite space; got {brief(space)}; {advice}")
 
 
 def suggest_encode(numbers: int, states: int) -> str:
@@ -291,70 +279,11 @@ def suggest_encode(numbers: int, states: int) -> str:
     )
 
 
-def _shown(space: Any, key: Any) -> Any:
-    """Return the observation that has become this key."""
-    match kind(space):
-        case "Discrete":
-            return key + int(space.start)
-        case "Tuple":
-            return [_shown(part, share) for part, share in pairs(space, key)]
-        case "Dict":
-            return {name: _shown(part, share) for (name, part), share in zip(parts(space).items(), key, strict=True)}
-    return key if kind(space) == "Anything" else np.array(key, dtype=object).reshape(space.shape)
-
-
 def _hashable(observation: Any) -> Hashable:
     """Return what a plain object shows as something hashable."""
     if isinstance(observation, np.ndarray):
         observation = observation.tolist()
     return tuple(_hashable(part) for part in observation) if isinstance(observation, list) else observation
-
-
-def _within(start: int, count: int, who: str) -> Encode:
-    """Return the number of an observation in a Discrete space; others are refused."""
-
-    def key(observation: Any) -> int:
-        s = operator.index(observation) - start
-        if not 0 <= s < count:
-            raise TacitError(f"{who} observed {brief(observation)}, which is not in Discrete({count}, start={start})")
-        return s
-
-    return key
-
-
-def _array_key(space: Any, who: str) -> Encode:
-    """Return how an array becomes hashable; a new one is checked against its space."""
-    low, high, _ = ends(space)
-    checked: set[Hashable] = set()
-
-    def key(observation: Any) -> Hashable:
-        array = np.asarray(observation)
-        numbers = tuple(array.ravel().tolist())
-        if numbers not in checked:
-            inside = array.shape == tuple(space.shape) and bool(((array >= low) & (array <= high)).all())
-            if not inside:
-                raise TacitError(f"{who} observed {brief(observation)}, which is not in {brief(space)}")
-            if not all(float(value).is_integer() for value in numbers):
-                raise _too_large(space, who)
-            checked.add(numbers)
-        return numbers
-
-    return key
-
-
-def number_as_stored(
-    env: Any, met: list[list[Any]], encode: Callable[[Environment], Sequence[Encode | None]]
-) -> list[Observations]:
-    """Return each agent's observations, numbered as they were when the run was stored."""
-    adapter = environment(env)
-    numbered = numberings(adapter, encode(adapter), early=False)
-    if len(numbered) != len(met):
-        raise TacitError(f"{name_of(env)} has {len(numbered)} agents, and the run had {len(met)}")
-    for observations, before in zip(numbered, met, strict=True):
-        if observations.numbered and before[: len(observations.met)] != observations.met:
-            raise TacitError(f"{name_of(env)} shows other states than when the run was made")
-        observations.restore(before)
-    return numbered
 
 
 class Numbering:
@@ -370,85 +299,129 @@ class Numbering:
 
     def __init__(self, each: Sequence[Observations]) -> None:
         self._each = list(each)
-        self.plain = all(observations.plain for observations in each)
-        numbered = all(observations.numbered for observations in each)
-        self._least = min(observations.count or 0 for observations in each) if numbered else 0
+        self._numbered = all(observations.numbered for observations in each)
+        self._least = min(observations.count or 0 for observations in each)
         self._pack: Any = struct.Struct(f"{len(self._each)}q").pack_into
-        self._form: Any = None  # type and shape of the arrays that are shown
+        self.plain = all(observations.plain for observations in each)
         self.same = True
 
+    def known(self, shown: Sequence[Any]) -> Sequence[int]:
+        """Return the states of observations that were met before; what is `plain` as it is, unread.
+
+        Raises LookupError, or something else, where an agent's observation is new or of no space.
+        """
+        if self.plain:
+            return shown
+        pairs = zip(shown, self._each, strict=True)
+        if not self._numbered:  # arrays
+            return [observations.raw[one.dtype.num, one.tobytes()] for one, observations in pairs]  # type: ignore[index]
+        states = [index(one) - observations.start for one, observations in pairs]
+        if min(states) < 0 or max(states) >= self._least:
+            raise LookupError
+        return states
+
     def put(self, shown: Sequence[Any], out: IntArray) -> None:
-        """Write the state of each agent into `out` [N]; numbers that are states as they are, unread."""
+        """Write the state of each agent into `out` [N]; where they are `plain`, without a look at the bounds."""
         try:
             self._pack(out, 0, *(shown if self.plain else self.known(shown)))
-        except Exception:  # met for the first time, or told below
-            self.read(shown, None, out)
+        except Exception:  # met for the first time, or of no space
+            out[:] = self.read(shown, None)
 
-    def write(self, shown: Sequence[Any], over: Sequence[bool] | None, out: IntArray) -> list[int]:
-        """Write the state of each agent into `out` [N], and return it; `over` says who is out, None for nobody."""
-        if over is None:
-            self.put(shown, out)
-            states: list[int] = out.tolist()
-            if not self.plain:
-                return states
-            low, high = min(states), max(states)
-            if low >= 0 and high < self._least:
-                self.same = self.same and low == high
-                return states
-        self.read(shown, over, out)
-        return out.tolist()  # type: ignore[no-any-return]
-
-    def known(self, shown: Sequence[Any]) -> list[int]:
-        """Return the states of observations that were read before; raise LookupError otherwise.
-
-        Arrays are known by their bytes; what agents see for the first time, or no longer all of them, wants that look.
-        """
-        if self._least:
-            states = [index(one) - observations.start for one, observations in zip(shown, self._each, strict=True)]
-            if min(states) < 0 or max(states) >= self._least:
+    def states(self, shown: Sequence[Any], over: Sequence[bool] | None) -> list[int]:
+        """Return the state of each agent; `over` says who is out, None for nobody."""
+        try:
+            states = [] if over is not None else list(map(index, self.known(shown)))
+            if not states or (self.plain and (min(states) < 0 or max(states) >= self._least)):
                 raise LookupError
-            if self.same and states.count(states[0]) != len(states):
-                raise LookupError
-            return states
-        dtype, shape = self._form
-        raw = []
-        for array in shown:
-            if array.dtype is not dtype or array.shape != shape:
-                raise LookupError
-            raw.append(array.tobytes())
-        if self.same and raw.count(raw[0]) != len(raw):
-            raise LookupError
-        return [observations.raw[content] for observations, content in zip(self._each, raw, strict=True)]
+        except Exception:  # met for the first time, or of no space
+            states = self.read(shown, over)
+        self.same = self.same and states.count(states[0]) == len(states)
+        return states
 
-    def _keep(self, shown: Sequence[Any], states: IntArray) -> None:
-        """Keep the bytes of arrays whose states were just read."""
-        for observations, array, s in zip(self._each, shown, states.tolist(), strict=True):
-            if observations.arrays and isinstance(array, np.ndarray):
-                if self._form is None:
-                    self._form = (array.dtype, array.shape)
-                if (array.dtype, array.shape) == self._form:
-                    observations.raw[array.tobytes()] = s
-
-    def differ(self) -> None:
-        """Note that two agents are in states of different numbers."""
-        self.same = self.same and not self.plain
-
-    def read(self, shown: Sequence[Any], over: Sequence[bool] | None, out: IntArray) -> None:
-        """Write the state of each agent; raise where an observation is in no space."""
+    def read(self, shown: Sequence[Any], over: Sequence[bool] | None) -> list[int]:
+        """Return the state of each agent, a new one where that is needed; raise where an observation is in no space."""
         keys: list[Hashable] = []
-        before: Any = None  # agents are often shown the very same object
         for i, observations in enumerate(self._each):
             if over is not None and over[i]:
                 keys.append(OVER)
-                continue
-            if i and keys[-1] is not OVER and shown[i] is before and observations.reads_as(self._each[i - 1]):
-                keys.append(keys[-1])
+            elif i and keys[-1] is not OVER and shown[i] is shown[i - 1] and observations.reads_as(self._each[i - 1]):
+                keys.append(keys[-1])  # agents are often shown the very same object
             else:
                 keys.append(observations.key(shown[i]))
-            before = shown[i]
-        for i, (observations, key) in enumerate(zip(self._each, keys, strict=True)):
-            out[i] = observations.number(key)
-        if over is None:
-            self._keep(shown, out)
-        if self.same:
-            self.same = all(key == keys[0] for key in keys[1:])
+        states = [observations.number(key) for observations, key in zip(self._each, keys, strict=True)]
+        for observations, key, one, s in zip(self._each, keys, shown, states, strict=True):
+            if observations.raw is not None and key is not OVER and isinstance(one, np.ndarray):
+                observations.raw[one.dtype.num, one.tobytes()] = s
+        self.plain = all(observations.plain for observations in self._each)  # not where "over" is a state
+        self.same = self.same and all(key == keys[0] for key in keys[1:])
+        return states
+
+
+# What agents saw, and what environments say of their own state, as JSON: plain values, nothing that is called.
+
+#: Types of arrays that are taken back, by NumPy's letters.
+_KINDS = "biuf"
+
+
+def dumps(value: Any) -> str:
+    """Return a value as text.
+
+    >>> loads(dumps((1, ("a", None), frozenset({2}))))
+    (1, ('a', None), frozenset({2}))
+    """
+    return json.dumps(_to_json(value))
+
+
+def loads(text: str) -> Any:
+    """Return what `dumps` made text of; raise TacitError where it cannot have been that."""
+    try:
+        return _from_json(json.loads(text))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise TacitError(f"it holds something that is no state ({brief(error)})") from None
+
+
+def _to_json(value: Any) -> Any:
+    if value is OVER:
+        return {"over": True}
+    match value:
+        case np.generic():
+            return _to_json(value.item())
+        case None | bool() | int() | float() | str():
+            return value
+        case tuple() if type(value) is tuple:
+            return {"tuple": [_to_json(part) for part in value]}
+        case list() if type(value) is list:
+            return [_to_json(part) for part in value]
+        case frozenset():
+            return {"set": [_to_json(part) for part in value]}
+        case bytes():
+            return {"bytes": base64.b64encode(value).decode()}
+        case dict():
+            return {"dict": [[_to_json(key), _to_json(part)] for key, part in value.items()]}
+        case np.ndarray() if value.dtype.kind in _KINDS:
+            content = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
+            return {"array": [value.dtype.str, list(value.shape), content]}
+    raise TacitError(f"{brief(value)} cannot be stored; only numbers, text, tuples, lists, dicts and arrays can")
+
+
+def _from_json(document: Any) -> Any:
+    if isinstance(document, list):
+        return [_from_json(part) for part in document]
+    if not isinstance(document, dict):
+        return document
+    ((kind, content),) = document.items()
+    if kind == "array":
+        dtype, shape, raw = content
+        if np.dtype(dtype).kind not in _KINDS:
+            raise TypeError(dtype)
+        return np.frombuffer(base64.b64decode(raw), dtype=dtype).reshape(shape).copy()
+    return _READERS[kind](content)
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "over": lambda content: OVER,
+    "tuple": lambda content: tuple(map(_from_json, content)),
+    "set": lambda content: frozenset(map(_from_json, content)),
+    "bytes": base64.b64decode,
+    "dict": lambda content: {_from_json(key): _from_json(part) for key, part in content},
+}

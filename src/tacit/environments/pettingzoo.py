@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tacit import games
 from tacit.core import registry
 from tacit.core.errors import TacitError, blame, brief
-from tacit.environments.adapters import WrappedEnv, is_environment, name_of, wrap
+from tacit.environments.adapters import Range, WrappedEnv, is_environment, name_of, wrap
 from tacit.environments.encoding import Bins, read_encode
 from tacit.environments.observations import Encode
 from tacit.games.exact import ExactGame, check_exact
@@ -34,7 +34,7 @@ PREFIX, GYMNASIUM = "pettingzoo:", "gymnasium:"
 OPTIONS = ("horizon", "reward_range", "encode")
 
 
-def to_pettingzoo(game: ExactGame, *, render_mode: str | None = "ansi") -> GameEnv:
+def to_pettingzoo(game: ExactGame) -> GameEnv:
     """Return a game as a PettingZoo `ParallelEnv`.
 
     Agents are `agent_0`, `agent_1`, …; each observes the state's number. The end of the horizon is a truncation.
@@ -42,8 +42,6 @@ def to_pettingzoo(game: ExactGame, *, render_mode: str | None = "ansi") -> GameE
     Parameters
     ----------
     game : TabularGame or CountGame
-    render_mode : {"ansi", "human", "rgb_array"} or None
-        What `render` does: return text, print it, or return a picture, for games that have one (BoxPushing).
 
     Returns
     -------
@@ -61,15 +59,11 @@ def to_pettingzoo(game: ExactGame, *, render_mode: str | None = "ansi") -> GameE
     registry.require("pettingzoo", "pettingzoo")
     from tacit.environments.exported import GameEnv  # imports PettingZoo
 
-    return GameEnv(game, render_mode=render_mode)
+    return GameEnv(game)
 
 
 def from_pettingzoo(
-    env: Any,
-    *,
-    encode: Encode | Bins | None = None,
-    horizon: int | None = None,
-    reward_range: tuple[float, float] | None = None,
+    env: Any, *, encode: Encode | Bins | None = None, horizon: int | None = None, reward_range: Range | None = None
 ) -> WrappedEnv:
     """Return an environment with its options, for `learn`, `evaluate` and `exploit`.
 
@@ -103,7 +97,7 @@ def from_gymnasium(
     encode: Encode | Bins | None = None,
     horizon: int | None = None,
     discount: float | None = None,
-    reward_range: tuple[float, float] | None = None,
+    reward_range: Range | None = None,
     **kwargs: Any,
 ) -> TabularGame | WrappedEnv:
     """Return the game of a Gymnasium environment with a transition table; others with their options.
@@ -133,16 +127,15 @@ def from_gymnasium(
     >>> tacit.from_gymnasium("FrozenLake-v1", is_slippery=False)
     TabularGame('FrozenLake-v1': 1 agent, 17 states, 4 actions, horizon 100, rewards in [0, 1])
     >>> tacit.from_gymnasium("CartPole-v1", encode=tacit.Bins(6), horizon=100)
-    WrappedEnv(CartPole-v1, horizon=100, encode=Bins(count=6))
+    WrappedEnv(env=<...<CartPole-v1>...>, horizon=100, reward_range=None, encode=Bins(count=6))
     """
     env = make_environment(env, kwargs)
     if encode is None and has_table(env):
         if reward_range is not None:
-            message = "reward_range is for environments that are played"
-            raise TacitError(f"{message}; {name_of(env)} has a transition table")
+            raise TacitError(f"reward_range must be left out for {name_of(env)}, which has a transition table")
         return read_gymnasium(env, horizon=horizon, discount=discount)
     if discount is not None:
-        raise TacitError(f"discount is for environments with a transition table; {name_of(env)} is played")
+        raise TacitError(f"discount must be left out for {name_of(env)}, which has no transition table")
     return WrappedEnv(env, horizon, reward_range, read_encode(encode))
 
 
@@ -181,9 +174,7 @@ class NamedEnvironment:
         env = self.make({key: value for key, value in self.params.items() if key not in options})
         try:
             if not is_environment(env):
-                raise TacitError(
-                    f"{self.name} made {brief(env)}, which is not an environment: it has no reset and step"
-                )
+                raise TacitError(f"{self.name} must make an environment, with reset and step; got {brief(env)}")
             yield from_pettingzoo(env, **options) if options else wrap(env)
         finally:
             close = getattr(env.env if isinstance(env, WrappedEnv) else env, "close", None)
@@ -237,41 +228,31 @@ def _code_digest(env: Any) -> str:
 
 
 def _factory(path: str) -> Callable[..., Any]:
-    """Return what makes an environment: a module's `parallel_env`, or a class within a module."""
+    """Return what makes an environment: a module's `parallel_env`, or a class of environments within a module."""
+    import gymnasium
+    import pettingzoo
+
     search_also(os.getcwd())  # a module beside the user
+    parent, _, name = path.rpartition(".")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         target = _import_environment(path)
-        if target is None and "." in path:
-            parent, _, attribute = path.rpartition(".")
-            target = getattr(_import_environment(parent), attribute, None)
-    factory: Callable[..., Any] | None = target if _makes_environments(target, path) else None
-    if inspect.ismodule(target):
-        factory = getattr(target, "parallel_env", None)
-    if not callable(factory):
-        if target is None and _import_environment(path.partition(".")[0]) is None:
-            raise TacitError(f"{PREFIX}{path}: there is no module {path.partition('.')[0]}, installed or beside you")
-        raise TacitError(
-            f"{PREFIX}{path} is no module with a function parallel_env, no such function, and no class of environments "
-            f"(ParallelEnv or gymnasium.Env)"
-        )
-    return factory
+        if target is not None:
+            target, name = getattr(target, "parallel_env", None), "parallel_env"
+        elif parent:
+            target = getattr(_import_environment(parent), name, None)
+    kinds = pettingzoo.ParallelEnv | pettingzoo.AECEnv | gymnasium.Env
+    if issubclass(target, kinds) if inspect.isclass(target) else callable(target) and name == "parallel_env":
+        return target  # type: ignore[no-any-return]
+    must = "must be a module with a function parallel_env, or a class of environments in a module"
+    got = "nothing of this name, installed or beside you" if target is None else brief(target)
+    raise TacitError(f"{PREFIX}{path} {must}; got {got}")
 
 
 def search_also(directory: str) -> None:
     """Let modules be found in a directory too, after all libraries."""
     if directory not in sys.path:
         sys.path.append(directory)
-
-
-def _makes_environments(target: object, path: str) -> bool:
-    """Return whether something within a module may be called: a class of environments, or a function parallel_env."""
-    import gymnasium
-    import pettingzoo
-
-    if inspect.isclass(target):
-        return issubclass(target, pettingzoo.ParallelEnv | pettingzoo.AECEnv | gymnasium.Env)
-    return inspect.isfunction(target) and path.rpartition(".")[2] == "parallel_env"
 
 
 def _import_environment(path: str) -> Any:
@@ -282,5 +263,4 @@ def _import_environment(path: str) -> Any:
         except ModuleNotFoundError as error:
             if error.name is not None and (path == error.name or path.startswith(f"{error.name}.")):
                 return None
-            message = f"{PREFIX}{path} needs {error.name}, which is not installed; pip install {error.name}"
-            raise TacitError(message) from None
+            raise TacitError(f"{PREFIX}{path} needs {error.name}; pip install {error.name}") from None

@@ -11,7 +11,6 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,13 +19,13 @@ from tacit.core import check, generics, streams
 from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
-from tacit.environments.adapters import Environment, GameAdapter, WrappedEnv, environment, floats, name_of, wrap
+from tacit.environments.adapters import Environment, GameAdapter, Range, WrappedEnv, environment, floats, name_of, wrap
 from tacit.environments.encoding import fit, see_nothing
 from tacit.environments.episodes import EnvironmentGame, episode_bounds, stated_horizon, stated_range
 from tacit.environments.observations import OVER, Numbering, Observations, can_number, numberings
 from tacit.games.exact import check_playable
 from tacit.games.protocol import Game, is_game
-from tacit.policies import MarkovPart, MarkovPolicy, Part, RecordedPolicy, base
+from tacit.policies import MarkovPart, MarkovPolicy, RecordedPolicy, base
 
 #: Episodes that are played at once: bounds memory, and how long Ctrl-C waits.
 BATCH = 2_000
@@ -115,31 +114,12 @@ class Draws(NamedTuple):
 Act: TypeAlias = Callable[[int, IntArray], IntArray]
 
 
-def parts_of(policy: Any, agents: int) -> list[Part]:
-    """Return each agent's part, which acts alone: `part.begin(seed)`, then `part.act(h, s)` step by step."""
-    if not callable(getattr(policy, "part", None)):
-        raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.learn or tacit.solve")
-    return [policy.part(i) for i in range(agents)]
+def in_batches(policy: MarkovPolicy | RecordedPolicy, draws: Draws) -> Act:
+    """Return how a policy plays a batch."""
+    return _markov_batch(policy, draws) if isinstance(policy, MarkovPolicy) else _recorded_batch(policy, draws)
 
 
-@singledispatch
-def in_batches(policy: Any, draws: Draws) -> Act:
-    """Return how a policy plays a batch; by default with a part for each agent and episode."""
-    seeds = (draws.common[:, 0] * 2**31).astype(np.int64).tolist()
-    parts = [parts_of(policy, draws.own.shape[0]) for _ in seeds]
-    for row, seed in zip(parts, seeds, strict=True):
-        for part in row:
-            part.begin(seed)
-
-    def act(h: int, states: IntArray) -> IntArray:
-        rows = zip(parts, states.tolist(), strict=True)
-        return np.array([[part.act(h, s) for part, s in zip(row, states_of, strict=True)] for row, states_of in rows])
-
-    return act
-
-
-@in_batches.register
-def _(policy: MarkovPolicy, draws: Draws) -> Act:
+def _markov_batch(policy: MarkovPolicy, draws: Draws) -> Act:
     cumulated = [np.cumsum(table.reshape(*table.shape[:2], -1), axis=2) for table in policy.probs]
 
     def act(h: int, states: IntArray) -> IntArray:
@@ -153,8 +133,7 @@ def _(policy: MarkovPolicy, draws: Draws) -> Act:
     return act
 
 
-@in_batches.register
-def _(policy: RecordedPolicy, draws: Draws) -> Act:
+def _recorded_batch(policy: RecordedPolicy, draws: Draws) -> Act:
     k = [policy.first(draws.common[:, -1])] * len(policy.records)  # the index in each record
 
     def act(h: int, states: IntArray) -> IntArray:
@@ -192,41 +171,39 @@ class TablePlayer:
         """Begin an episode."""
         self._seed, self._numbers = seed, []
 
-    def _draw(self, h: int) -> float:
-        if not self._numbers:
-            self._numbers = streams.stream(self._seed, streams.agent_role(self._agent)).random(self._horizon).tolist()
-        return self._numbers[h]
+    def _draw(self) -> list[float]:
+        """Return the agent's own numbers of the episode, one for each step."""
+        self._numbers = streams.stream(self._seed, streams.agent_role(self._agent)).random(self._horizon).tolist()
+        return self._numbers
+
+    def _read(self, h: int, s: int) -> int | list[float]:
+        """Return the action of a row, or its cumulated probabilities where it mixes."""
+        probs = self._table[h % len(self._table), s]
+        row = int(probs.argmax()) if probs.max() == 1.0 else np.cumsum(probs)[:-1].tolist()
+        self._rows[h, s] = row
+        return row
 
     def act(self, h: int, s: int) -> int:
         """Return the action at step h in state s."""
-        place = (h if len(self._table) > 1 else 0, s)
-        row = self._rows.get(place)
+        row = self._rows.get((h, s))
         if row is None:
-            probs = self._table[place]
-            row = int(probs.argmax()) if probs.max() == 1.0 else np.cumsum(probs)[:-1].tolist()
-            self._rows[place] = row
-        return row if type(row) is int else bisect_right(row, self._draw(h))  # type: ignore[arg-type]
+            row = self._read(h, s)
+        return row if type(row) is int else bisect_right(row, (self._numbers or self._draw())[h])  # type: ignore[arg-type]
 
     def stray(self, h: int) -> int:
         """Return an action, drawn uniformly, in a state that the policy does not know."""
-        return int(self._draw(h) * self._table.shape[2])
+        return int((self._numbers or self._draw())[h] * self._table.shape[2])
 
 
 class EpisodePlayers:
-    """All agents in one episode after the other, each with its own part.
-
-    Attributes
-    ----------
-    lost : int
-        Observations that a part did not know so far.
-    """
+    """All agents in one episode after the other, each with its own part."""
 
     def __init__(self, policy: Any, actions: Sequence[int], horizon: int, deviation: Deviation | None = None) -> None:
-        parts = parts_of(policy, len(actions))
+        parts = [policy.part(i) for i in range(len(actions))]
         quick = [TablePlayer(part, horizon) if type(part) is MarkovPart and part.product else part for part in parts]
         self.parts: list[Any] = quick
-        self.known = _known(policy, len(actions))
-        self.actions, self.deviation, self.lost = list(actions), deviation, 0
+        self._known = _known(policy, len(actions))
+        self.actions, self.deviation, self.lost = list(actions), deviation, 0  # observations that a part did not know
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
@@ -238,22 +215,21 @@ class EpisodePlayers:
     def act(
         self, h: int, states: Sequence[int], shown: Sequence[Any], allowed: Sequence[Any], over: Any = None
     ) -> list[int]:
-        """Return the agents' actions; who sees what its policy never saw plays evenly, and is counted unless out."""
+        """Return the agents' actions; who sees what its policy never saw draws uniformly, and is counted unless out."""
         chosen = []
         for i, part in enumerate(self.parts):
+            known = part.sees or states[i] < self._known[i]
             if part.sees:
                 before = part.unknown
                 chosen.append(part.choose(h, shown[i], allowed[i]))
                 known = part.unknown == before
             else:
-                known = states[i] < self.known[i]
                 chosen.append(part.act(h, states[i]) if known else part.stray(h))
             if not known and not (over and over[i]):
                 self.lost += 1
         if self.deviation is not None:
             i = self.deviation.agent
-            situation = states[i], shown[i], allowed[i], chosen[i], self.actions[i]
-            chosen[i] = self.deviation.choose_one(h, *situation)
+            chosen[i] = self.deviation.choose_one(h, states[i], shown[i], allowed[i], chosen[i], self.actions[i])
         return chosen
 
 
@@ -299,16 +275,12 @@ class GameArena:
         self._unrolled = getattr(game, "discount", None) is not None  # played in stretches, by stationary policies
         game = game.to_random_horizon() if self._unrolled else game  # type: ignore[attr-defined]
         self.game, self.agents, self.horizon, self.actions = game, game.agents, game.horizon, game.actions
-        self.reward_range: tuple[float, float] | None = game.reward_range
+        self.reward_range: Range | None = game.reward_range
         self._kernels = generics.seal(game.kernels())
 
     def states(self, agent: int) -> int:
         """Return the number of states."""
         return self.game.states
-
-    def masks(self, agent: int) -> dict[int, Any]:
-        """Return no masks: all actions are allowed."""
-        return {}
 
     def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
         """Play episodes, all of them step by step."""
@@ -342,11 +314,7 @@ class EnvironmentArena:
     """Somebody else's environment: each agent sees a number of its own for what it observes."""
 
     def __init__(
-        self,
-        environment: Environment,
-        observations: Sequence[Observations],
-        horizon: int,
-        reward_range: tuple[float, float] | None,
+        self, environment: Environment, observations: Sequence[Observations], horizon: int, reward_range: Range | None
     ) -> None:
         self.environment, self.observations, self.horizon = environment, list(observations), horizon
         self.agents, self.actions = len(environment.actions), environment.actions
@@ -367,10 +335,6 @@ class EnvironmentArena:
         """Return how many states an agent has met."""
         return len(self.observations[agent].met)
 
-    def masks(self, agent: int) -> dict[int, Any]:
-        """Return the action masks that are part of what an agent observes."""
-        return self.observations[agent].masks()
-
     def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
         """Play episodes one after the other."""
         B, H, N = len(episodes), self.horizon, self.agents
@@ -386,21 +350,25 @@ class EnvironmentArena:
 
     def _episode(self, seed: int | None, players: EpisodePlayers, played: Played, b: int) -> int:
         """Play an episode; return its steps."""
-        over: list[bool] | None = None
-        shown = self.environment.reset(seed)
+        environment, steps = self.environment, []
+        shown, over = environment.reset(seed), None
         for h in range(self.horizon):
-            states = self.seen.write(shown, over, played.states[b, h])
-            played.actions[b, h] = chosen = players.act(h, states, shown, self.environment.allowed, over)
+            states = self.seen.states(shown, over)
+            chosen = players.act(h, states, shown, environment.allowed, over)
             if players.deviation is None:
                 self.met += self.agents - (over.count(True) if over else 0)
-            shown, paid, over = self.environment.step(chosen)
-            played.rewards[b, h] = floats(self.environment, paid)
+            shown, paid, over = environment.step(chosen)
+            steps.append((states, chosen, floats(environment, paid)))
             if over is not None and all(over):
-                if h + 1 < self.horizon:  # the other steps are in a state "over", which pays nothing
-                    played.states[b, h + 1 :] = [observations.number(OVER) for observations in self.observations]
-                return h + 1
-        self.cut = not self.planned
-        return self.horizon
+                break
+        else:
+            self.cut = not self.planned
+        length = len(steps)
+        for array, rows in zip(played[:3], zip(*steps, strict=True), strict=True):
+            array[b, :length] = rows
+        if length < self.horizon:  # the other steps are in a state "over", which pays nothing
+            played.states[b, length:] = [observations.number(OVER) for observations in self.observations]
+        return length
 
 
 def play(game: Any, policy: Any, *, episodes: int = 1, seed: int = 0, deviation: Deviation | None = None) -> Played:
@@ -442,11 +410,11 @@ def arena_of(game: Any, policy: Any, *, counts: bool = False, alone: bool = Fals
         return game
     if is_game(game) and not isinstance(game, EnvironmentGame):
         _check_sizes(game, policy)
-        if alone and getattr(game, "discount", None) is not None:
-            raise TacitError(f"{game!r} is discounted; its best responses are trained in tables: leave deviators out")
-        if alone or hasattr(policy, "parts"):  # from elsewhere: they may remember, and play one after the other
+        if alone or not isinstance(policy, MarkovPolicy | RecordedPolicy):  # parts play one after the other
+            if getattr(game, "discount", None) is not None:
+                raise TacitError(f"in {game!r}, which is discounted, policies and responses must be tables")
             adapter = GameAdapter(game)
-            return EnvironmentArena(adapter, numberings(adapter, None, early=False), game.horizon, game.reward_range)
+            return EnvironmentArena(adapter, numberings(adapter, None), game.horizon, game.reward_range)
         return GameArena(game)
     return open_environment(game, policy, counts=counts)
 
@@ -459,50 +427,42 @@ def _check_sizes(game: Game, policy: Any) -> None:
 
 
 #: Where policies are played. Both have `agents`, `actions`, `horizon`, `reward_range` where it is known, `common_state`
-#: (whether all agents have seen the same so far), and the methods `states`, `masks` and `play`.
+#: (whether all agents have seen the same so far), and the methods `states` and `play`.
 Arena: TypeAlias = GameArena | EnvironmentArena
 
 
-def finite_returns(name: str, played: Played) -> FloatArray:
+def finite_returns(played: Played) -> FloatArray:
     """Return the agents' returns, if they are numbers."""
     returns = played.returns
     if not np.isfinite(returns).all():
-        raise TacitError(f"a reward of {name} is no finite number")
+        raise TacitError("rewards must be finite numbers; got nan or infinity")
     return returns
 
 
 def open_environment(game: Any, policy: Any, *, counts: bool = False) -> EnvironmentArena:
     """Return an environment, or the game that a run made of one, as an arena for a policy."""
-    observations: Any = getattr(policy, "observations", None)
-    if isinstance(game, EnvironmentGame):
-        observations, wrapped = game.observations, game.wrap()
-    else:
-        wrapped = wrap(game)
+    wrapped = game.wrap() if isinstance(game, EnvironmentGame) else wrap(game)
+    learned: Any = game.observations if isinstance(game, EnvironmentGame) else getattr(policy, "observations", None)
     env, horizon, reward_range, encode = wrapped.env, wrapped.horizon, wrapped.reward_range, wrapped.encode
-    limited = horizon is not None and isinstance(game, WrappedEnv)
     adapter = environment(env)
     if getattr(policy, "agents", None) != len(adapter.actions) or tuple(policy.actions) != tuple(adapter.actions):
-        raise TacitError(f"the policy does not fit {name_of(env)}: {brief(policy)}")
+        raise TacitError(f"a policy of {name_of(env)} must have actions {adapter.actions}; got {brief(policy)}")
     blind = getattr(policy, "sees", False) and encode is None and not (counts and can_number(adapter))
-    if blind:
-        encode = see_nothing  # no states are counted
-    listed = observations is not None and isinstance(observations[0], list)
-    stored = getattr(policy, "encodes", None)
-    if listed and encode is None and stored is not None and base.FUNCTION not in stored:
-        numbered, encode = numberings(adapter, stored, early=False), stored
+    if learned is not None and not isinstance(learned[0], list):  # as the policy was learned
+        numbered = [observations.copy() for observations in learned]
     else:
-        numbered = _own(adapter, None if listed else observations, encode, horizon)
-    if listed:
-        numbered = [
-            one.list_as(listing, encoded=encode is not None)
-            for one, listing in zip(numbered, observations, strict=True)
-        ]
-    elif observations is None:
-        _check_numbered(env, policy, numbered)
+        stored = getattr(policy, "encodes", None)
+        if encode is not None or stored is None or base.FUNCTION in stored:
+            stored = fit(see_nothing if blind else encode, adapter, horizon=horizon, seed=0)
+        numbered = numberings(adapter, stored)
+        if learned is None:
+            _check_numbered(env, policy, numbered)
+        else:  # as a file lists it
+            numbered = [one.list_as(listed) for one, listed in zip(numbered, learned, strict=True)]
     longest = getattr(policy, "horizon", None)
     length = longest if horizon is None else horizon
     if longest is not None and length > longest:
-        raise TacitError(f"horizon is {length}, and the policy ends after {longest} steps: {brief(policy)}")
+        raise TacitError(f"horizon must be at most {longest}, where the policy ends; got {length}: {brief(policy)}")
     if reward_range is None:
         reward_range = stated_range(env)
     if length is None:
@@ -510,17 +470,9 @@ def open_environment(game: Any, policy: Any, *, counts: bool = False) -> Environ
         length = bounds.horizon
         reward_range = None if bounds.guessed_range else bounds.reward_range
     arena = EnvironmentArena(adapter, numbered, length, reward_range)
-    arena.blind, arena.planned, arena.limited = blind, length == stated_horizon(env), limited
+    arena.blind, arena.planned = blind, length == stated_horizon(env)
+    arena.limited = horizon is not None and isinstance(game, WrappedEnv)
     return arena
-
-
-def _own(adapter: Environment, learned: Any, encode: Any, horizon: int | None) -> list[Observations]:
-    """Return each agent's numbering: the one that the policy was learned with, or by the spaces."""
-    if learned is None:
-        return numberings(adapter, fit(encode, adapter, horizon=horizon, seed=0), early=False)
-    if encode is None and any(observations.lost for observations in learned):
-        raise TacitError("the policy's encode was not pickled with it; give encode=")
-    return [observations.copy(encode) for observations in learned]
 
 
 def _check_numbered(env: Any, policy: Any, numbered: list[Observations]) -> None:
@@ -531,9 +483,7 @@ def _check_numbered(env: Any, policy: Any, numbered: list[Observations]) -> None
     states = getattr(policy, "states", None)
     for one in numbered:
         if states is not None and not one.numbered:
-            raise TacitError(
-                f"{brief(policy)} does not say what its states look like, and {name_of(env)} does not number "
-                f"them; give MarkovPolicy(…, observations=[…]), for each agent a list of what it sees in each state"
-            )
+            must = "must list what each agent sees in each state, MarkovPolicy(…, observations=[…])"
+            raise TacitError(f"a policy of {name_of(env)} {must}; got {brief(policy)}")
         if states not in (None, one.count, (one.count or 0) + 1):  # one more for "over"
-            raise TacitError(f"the policy does not fit {name_of(env)}, which has {one.count} states: {brief(policy)}")
+            raise TacitError(f"a policy of {name_of(env)} must have {one.count} states; got {brief(policy)}")

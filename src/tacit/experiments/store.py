@@ -3,7 +3,6 @@
     spec.toml        what was run, the hash, the versions
     curve.jsonl      the curve, one line for each measurement, written as it happens
     policy.npz       the policy, where it is kept
-    states.json      of an environment, what each agent observed in each state that the policy numbers
     machine.json     where it ran and for how long: of all files the only one that is not the same on another machine
     summary.json     the numbers, and the digests of the files above; written last: a run that has one is finished
     checkpoint.npz   while the run is not finished
@@ -21,7 +20,6 @@ that shares the disk keeps its checkpoint there too, and nothing else.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import hashlib
 import json
@@ -47,7 +45,6 @@ from tacit.engine import Event, Measured, Run, Started
 from tacit.engine.drive import ENDED, FIRST_COLUMNS, table
 from tacit.engine.run import Candidate, Gaps
 from tacit.environments.episodes import EnvironmentGame
-from tacit.environments.observations import OVER
 from tacit.environments.pettingzoo import NO_TABLES
 from tacit.experiments.results import Ended, Outcome, outcome
 from tacit.experiments.spec import GameSpec, LearnerSpec, RunSpec, check_keys, convert, dumps, read_toml
@@ -55,7 +52,7 @@ from tacit.games.tabular import as_tables
 from tacit.options import Options
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
-STATES, MACHINE, LOCK = "states.json", "machine.json", ".lock"
+MACHINE, LOCK = "machine.json", ".lock"
 LAST, GAME, SIZES = "last.npz", "game.npz", "game.json"
 
 #: What of an outcome stands in the summary: all but what the other files have, and what is known only just now.
@@ -89,12 +86,7 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
     """Return the files of a run besides its numbers, which a worker sends back."""
     if not spec.options.keep:
         return {}
-    contents = _saved(run.policy, POLICY)
-    if isinstance(run.game, EnvironmentGame):
-        contents[STATES] = json.dumps(
-            [[repr(key) for key in observations.met] for observations in run.game.observations]
-        ).encode()
-    return contents
+    return _saved(run.policy, POLICY)
 
 
 def _saved(thing: Any, name: str) -> dict[str, bytes]:
@@ -172,22 +164,6 @@ def load_run(path: str | os.PathLike[str], game: Any = None) -> Run:
         visits=None if stored.visits is None else np.array(stored.visits),
         **{name: getattr(stored, name) for name in same},
     )
-
-
-def load_states(directory: Path) -> list[list[Any]]:
-    """Read what each agent had observed, in the order of the policy's states."""
-    summary = _summary(directory)
-    if STATES not in summary["files"]:
-        raise TacitError(f"{directory} does not say what its states are")
-    content = _whole(directory, STATES, summary)
-    try:
-        return [
-            [OVER if text == repr(OVER) else ast.literal_eval(text) for text in texts] for texts in json.loads(content)
-        ]
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
-        raise TacitError(
-            f"{directory / STATES} must hold numbers, text and tuples of them: {one_line(error, 100)}"
-        ) from None
 
 
 def is_finished(directory: Path) -> bool:
@@ -274,7 +250,7 @@ def _document(path: Path) -> Any:
 def _summary(directory: Path) -> dict[str, Any]:
     """Read a summary. Its files must be some that a run has, so that no name leads elsewhere."""
     summary: dict[str, Any] = _document(directory / SUMMARY)
-    names = (CURVE, POLICY, STATES, LAST, GAME, SIZES)
+    names = (CURVE, POLICY, LAST, GAME, SIZES)
     with _report_altered(directory / SUMMARY):
         check.text("hash", summary.get("hash"))
         digests = check_keys(summary.get("files"), names, "files")

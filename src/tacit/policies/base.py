@@ -632,7 +632,7 @@ class Part:
         """Return the number of the state that an environment shows. None, counted and said, if it is unknown."""
         if self._observed is None:
             return cast(int, observation)  # a game's own state
-        if self._encode == FUNCTION or getattr(self._observed, "lost", False):
+        if self._encode == FUNCTION:
             raise TacitError("encode, a function that the file does not hold, must be called: part.number(encode(…))")
         known = getattr(self._observed, "known", self.number)
         s: int | None = known(observation)
