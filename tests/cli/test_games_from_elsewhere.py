@@ -185,7 +185,7 @@ def test_an_environment_that_prints_or_fails(files: Path, capfd: pytest.CaptureF
     for game in ("no_env_for_test", "no_env_for_test.parallel_env"):
         code, _, err = printed(capfd, "run", f"pettingzoo:{game}", "v-learning", "--episodes", "3")
         assert code == 2
-        assert "is not an environment" in err
+        assert "must make an environment" in err
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_an_environment_that_prints_or_fails(files: Path, capfd: pytest.CaptureF
         (["solve", "pettingzoo:pettingzoo.classic.rps_v2"], "no tables"),
         (
             ["run", "pettingzoo:no_such_module_here", "v-learning", "--episodes", "5"],
-            "there is no module",
+            "must be a module with",
         ),
-        (["run", "pettingzoo:json", "v-learning", "--episodes", "5"], "is no module with"),
+        (["run", "pettingzoo:json", "v-learning", "--episodes", "5"], "must be a module with"),
         (["run", "no_such.nfg", "v-learning", "--episodes", "5"], "no file"),
         (["run", "game.xyz", "v-learning", "--episodes", "5"], "a game file ends in .npz or .dpomdp or .nfg"),
         (["run", "openspiel:matrix_pd", "v-learning", "--episodes", "5", "--game-set", "x=1"], "no parameter 'x'"),

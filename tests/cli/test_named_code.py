@@ -126,7 +126,7 @@ def test_only_environments_are_called(game: str, here: Path, capsys: pytest.Capt
         assert main(arguments) == 2
         err = capsys.readouterr().err
         assert err.count("\n") == 1
-        assert "is no module with a function parallel_env" in err
+        assert "must be a module with a function parallel_env" in err
     assert not (here / "CALLED").exists()
 
 

@@ -208,7 +208,7 @@ class Signal:
 
 def test_a_table_is_not_played_on_states_that_it_does_not_name():
     follow, oppose = np.eye(2)[None], np.eye(2)[None, ::-1]
-    with pytest.raises(tacit.TacitError, match="does not say what its states look like"):
+    with pytest.raises(tacit.TacitError, match="must list what each agent sees"):
         tacit.evaluate(Signal(), tacit.MarkovPolicy([follow, follow]), episodes=20)
     for words, value in ((["left", "right"], 2.0), (["right", "left"], 0.0)):
         named = tacit.MarkovPolicy([follow, oppose], observations=[words, words[::-1]])
@@ -304,7 +304,7 @@ def test_the_range_of_returns_makes_intervals_narrow():
     assert [len(one.notes) for one in (known, given, met)] == [0, 0, 1]
     found = tacit.exploit(Last(), play, episodes=400, plays=500, return_range=(0, 1))
     assert 0.15 < found.lower <= 0.25
-    with pytest.raises(tacit.TacitError, match="give a return_range that holds them"):
+    with pytest.raises(tacit.TacitError, match="return_range must hold all returns"):
         tacit.evaluate(Last(), play, episodes=500, return_range=(0, 0.25))
 
 

@@ -108,7 +108,7 @@ def test_rounds_in_which_agents_see_different_things_are_told():
     assert run.gaps.source == "none"
     assert np.isnan(run.gap)
     assert run.policy is run.candidates["average"].policy
-    assert run.notes[0].startswith("the horizon is 3")
+    assert run.notes[0].startswith("a few random episodes suggest horizon=3")
 
 
 def nearest(view: np.ndarray) -> object:
@@ -412,7 +412,7 @@ class Faulty(Corridor):
         ("none", "the reward of left must be"),
         ("word", "the reward of left must be"),
         ("nan", "the reward of left must be"),
-        ("array", "the reward of left must be"),
+        ("array", "the reward of left must be .*; got array"),
     ],
 )
 @pytest.mark.parametrize("scouted", [True, False])

@@ -147,5 +147,5 @@ def test_actions_that_memory_does_not_hold_are_refused(monkeypatch: pytest.Monke
 def test_agents_of_one_name_are_refused():
     env = Corridor()
     env.possible_agents = ["left", "left"]
-    with pytest.raises(tacit.TacitError, match="possible_agents of corridor must differ"):
+    with pytest.raises(tacit.TacitError, match="possible_agents of corridor must be different"):
         tacit.learn(env, episodes=2)

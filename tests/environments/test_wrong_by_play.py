@@ -140,11 +140,11 @@ class Plays:
         ),
         (
             lambda: tacit.learn(tacit.from_pettingzoo(Gap(), encode=tacit.Bins(3)), episodes=5),
-            r"^encode failed on what agent observed: .* has nan in it, which is in no bin",
+            r"^what agent observed must be made hashable by encode.*none of them nan",
         ),
         (
             lambda: tacit.learn(tacit.from_pettingzoo(Boundless(), encode=tacit.Bins(3)), episodes=5),
-            r"^agent observed .*, which has nan or infinity in it; give the edges",
+            r"^observations of agent must be as many finite numbers",
         ),
     ],
 )
@@ -175,7 +175,7 @@ class Waits(Forbids):
 
 
 def test_a_mask_of_zeros_is_refused_where_nobody_may_act():
-    with pytest.raises(tacit.TacitError, match="action masks allow no agent any action"):
+    with pytest.raises(tacit.TacitError, match="action masks must allow some agent an action"):
         tacit.learn(Forbids(), "q-independent", episodes=3)
     run = tacit.learn(Waits(), "q-independent", episodes=3)  # it is b's turn
     assert run.episodes == 3

@@ -97,6 +97,7 @@ class Environment:
 
     def _look(self, shown: Sequence[Any], infos: Sequence[Any]) -> None:
         """Read the masks. One without any action says that it is not the agent's turn: nothing it does matters."""
+        acting = 0  # agents that can do something
         for i, (observation, info) in enumerate(zip(shown, infos, strict=True)):
             mask = find_mask(observation, info)
             if mask is not None:
@@ -105,6 +106,9 @@ class Environment:
                     must = f"must have one entry for each of {self.actions[i]} actions"
                     raise TacitError(f"the action mask of {self.names[i]} {must}; got {brief(mask)}")
             self.allowed[i] = mask if mask is not None and mask.any() else None
+            acting += (mask is None or bool(mask.any())) and (self._over is None or not self._over[i])
+        if not acting and (self._over is None or not all(self._over)):
+            raise TacitError("the action masks must allow some agent an action; got none")
 
     def _named(self, actions: Sequence[int]) -> Sequence[Any]:
         """Return the actions that were meant, as the environment names them."""

@@ -48,7 +48,7 @@ from tacit.environments.adapters import Anything, Discrete, floats, kind, pairs,
 from tacit.environments.external import TrainedPart
 from tacit.environments.play import BATCH, Arena, Deviation, EpisodePlayers, Played, finite_returns, play
 from tacit.policies import Part
-from tacit.policies.base import find_mask
+from tacit.policies.base import find_mask, stand_in
 
 TABLE, FEATURES = "table", "features"
 
@@ -65,7 +65,7 @@ TRAINING = 1 << 40
 def check_deviators(deviators: Any) -> list[Any]:
     """Return deviators as a list of names and functions."""
     each = list(deviators) if isinstance(deviators, list | tuple) else [deviators]
-    if not each or not all(callable(one) or one in (TABLE, FEATURES) for one in each):
+    if not each or not all(callable(one) or (isinstance(one, str) and one in (TABLE, FEATURES)) for one in each):
         must = f"must be {TABLE!r}, {FEATURES!r}, or functions of a single-agent environment and a number of episodes"
         raise TacitError(f"deviators {must}; got {brief(deviators)}")
     if len({name_of(one) for one in each}) < len(each):
@@ -131,7 +131,7 @@ def train_best(
 
 def _train(arena: Any, policy: Any, agent: int, deviator: Any, episodes: int, seed: int) -> Deviation:
     if deviator == TABLE:
-        halfway, table = train_table(arena, policy, agent, episodes, seed)
+        halfway, table = (_allow(one, arena, agent) for one in train_table(arena, policy, agent, episodes, seed))
         return Deviation(agent, table, halfway=lambda: halfway)
     if deviator == FEATURES:
         trained, earlier = train_features(SingleAgentEnv(arena, policy, agent, seed), episodes)
@@ -142,6 +142,15 @@ def _train(arena: Any, policy: Any, agent: int, deviator: Any, episodes: int, se
     if not callable(getattr(response, "begin", None)):  # no part yet
         response = TrainedPart(agent, arena.actions[agent], response, env.show)
     return Deviation(agent, response)
+
+
+def _allow(table: IntArray, arena: Any, agent: int) -> IntArray:
+    """Return a response with the actions that forbidden ones stand for."""
+    masks = arena.observations[agent].masks() if hasattr(arena, "observations") else {}
+    for s, mask in masks.items():
+        if s < table.shape[1]:
+            table[:, s] = np.where(table[:, s] >= 0, np.array(stand_in(mask))[table[:, s]], -1)
+    return table
 
 
 def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> tuple[IntArray, IntArray]:

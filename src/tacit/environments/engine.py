@@ -55,6 +55,9 @@ MARKOV = "the bound holds if what all agents see is the state of a Markov game, 
 #: Observations after which the share of new ones says something.
 MANY = 2_000
 
+#: Visits of a state, and of a step of it, from and below which sharing steps would help.
+OFTEN, RARELY = 10, 2
+
 #: What helps where memory is short.
 FEWER = "encode= makes fewer states (rounds, bins, leaves out), keep=False leaves out the record"
 #: Copies of the answer's table that are made at the end, and bytes that are left for all else.
@@ -179,7 +182,7 @@ class EnvironmentEngine(Engine):
         apart = DIFFERENT if self._bounded and not self.common_state else ""
         self.warnings = tuple(one for one in (apart, new) if one)
         seeding = self._seeding.notes if self.tells_seeding else ()
-        self.notes = (*self.bounds.notes, *markov, *self.warnings, *seeding)
+        self.notes = (*self.bounds.notes, *markov, *self.warnings, *self._compare_steps(), *seeding)
 
     def _watch_memory(self) -> None:
         """End the run while there is memory for the returned policy."""
@@ -188,6 +191,17 @@ class EnvironmentEngine(Engine):
         if k and free < answer:
             message = f"{memory.human(self.team.bytes)} are remembered, the answer takes {memory.human(answer)}"
             self.full = f"stopped after {k:,} episodes, while there is memory left: {message}; {FEWER}"
+
+    def _compare_steps(self) -> list[str]:
+        """Return a note where states are visited often, and their single steps rarely."""
+        steps, met, cells = self._episode * self.bounds.horizon, max(self._states), self.team.cells
+        if steps < MANY or self.learner.steps is not None or not cells:
+            return []
+        often, rarely = steps / met, steps / cells
+        if often < OFTEN or rarely >= RARELY:
+            return []
+        message = f"a state was met {often:.0f} times, and {rarely:.1f} times at a step of it"
+        return [f"{message}: steps='shared' learns from all steps of a state together"]
 
     def _count_new(self) -> str:
         """Return in words how many observations are new, where most are; "" otherwise."""
@@ -276,7 +290,9 @@ class EnvironmentEngine(Engine):
             self.bounds.check_rewards(paid)
         low, high = self.bounds.reward_range
         wider = (min(low, *paid), max(high, *paid))
-        self.bounds = replace(self.bounds, reward_range=wider)
+        message = f"rewards were met in [{wider[0]:g}, {wider[1]:g}], beyond those of the first episodes"
+        others = tuple(note for note in self.bounds.notes if not note.startswith("rewards were met"))
+        self.bounds = replace(self.bounds, reward_range=wider, notes=(*others, message))
         self.game.reward_range = wider
         return wider
 

@@ -25,7 +25,7 @@ from tacit.environments.observations import Encode
 from tacit.games.exact import as_exact
 from tacit.games.protocol import is_game
 from tacit.policies import MarkovPolicy, Part
-from tacit.policies.base import find_mask
+from tacit.policies.base import find_mask, stand_in
 
 #: Methods with which other libraries' objects act, in the order they are looked for.
 METHODS = ("predict", "compute_single_action", "compute_action", "act")
@@ -72,6 +72,9 @@ class SeparateParts:
     def part(self, agent: int) -> Part:
         """Return agent i's part."""
         return self.parts[agent]
+
+    def __repr__(self) -> str:
+        return f"SeparateParts({', '.join(map(repr, self.parts))})"
 
 
 class ExternalPart(Part):
@@ -160,7 +163,8 @@ class TrainedPart(ExternalPart):
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
         """Return an action; a forbidden one stands for an allowed one."""
-        return super().choose(h, s, None)
+        a = super().choose(h, s, None)
+        return a if allowed is None else stand_in(allowed)[a]
 
 
 class ObservingPart(Part):
