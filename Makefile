@@ -43,6 +43,9 @@ lint: $(READY)   ## ruff (lint and format), mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# Two processes test on two cores: threads of BLAS beside them would only wait for each other.
+test quick test-all: export OPENBLAS_NUM_THREADS = 1
+
 test: $(READY)   ## all tests that tell whether tacit works, on both cores (minutes)
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
