@@ -388,9 +388,11 @@ def advise(
     return tuple(advice)
 
 
-def _suggest(learner: str, kind: str) -> str:
+def _suggest(learner: str, kind: str, unit: str) -> str:
     """Return what to try where the result of a learner is not good."""
     default = "adaptive-v-ce" if kind == "ce" else "adaptive-v-cce"
+    if unit == "periods":
+        return f"try more periods, or {default} with episodes, which has no hyperparameters"
     other = "more episodes" if learner in ("portfolio", default) else f"{default}, which has no hyperparameters"
     return f"try {other}, or `tacit compare` for all learners that fit"
 
@@ -656,7 +658,9 @@ class Run:
             return self.causes
         uniform = self.uniform_gap if self.gaps.source in ("exact", "certificate") else None
         informative, most = self.gaps.informative, self.gaps.most
-        instead = "; ".join(filter(None, [recommend(self.game, self.learner), _suggest(self.learner, self.gaps.kind)]))
+        instead = "; ".join(
+            filter(None, [recommend(self.game, self.learner), _suggest(self.learner, self.gaps.kind, self.unit)])
+        )
         return advise(self.curve, self.gap, uniform, most, informative=informative, instead=instead, unit=self.unit)
 
     def __repr__(self) -> str:
