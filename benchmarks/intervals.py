@@ -17,9 +17,9 @@ import argparse
 from typing import Any
 
 import numpy as np
-from tacit.environments.features import Vector
 
 import tacit
+from tacit.environments.deviators import Vector
 from tacit.environments.external import policy_of
 from tacit.environments.measuring import Ends, lower
 from tacit.environments.play import Deviation, arena_of, play

@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 
 import tacit
-from tacit.core import atomic
+from tacit.core import files
 from tacit.experiments import summarize
 
 HORIZONS = (3, 5, 10, 20)
@@ -113,7 +113,7 @@ def main() -> None:
         after = "reset" if reset else "end"
         print(f"H={horizon} {after} K={episodes} optimum {task['optimum']:.1f}: {told}", flush=True)
         print(f"    holds: {', '.join(key for key in holds if holds[key]) or 'nothing'}", flush=True)
-    atomic.write(search.file, json.dumps(outcome, indent=1).encode())
+    files.write(search.file, json.dumps(outcome, indent=1).encode())
 
 
 if __name__ == "__main__":

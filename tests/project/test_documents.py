@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import dataclasses
 import importlib
 import inspect
@@ -97,6 +98,19 @@ def test_python_files_exist():
         for name in sorted(set(re.findall(r"`(?:\w+/)*\w+\.py`", path.read_text(encoding="utf-8")))):
             known = any(f"/{one}".endswith(f"/{name.strip('`')}") for one in held)
             assert known, f"{label(path)} names {name}, which does not exist"
+
+
+SCRIPTS = sorted(path for folder in ("benchmarks", "examples", "papers") for path in (ROOT / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=label)
+def test_imports_exist(path: Path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "tacit":
+            module = importlib.import_module(str(node.module))
+            for name in node.names:
+                if not hasattr(module, name.name):
+                    importlib.import_module(f"{node.module}.{name.name}")
 
 
 def test_every_page_of_the_site_is_in_a_table_of_contents():
