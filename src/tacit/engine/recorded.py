@@ -101,7 +101,7 @@ class Record(NamedTuple):
         return {start: policy.with_start(start) for start in STARTS}
 
     def more(self, game: Game, done: int, episodes: int) -> Record:
-        """Return a record with capacity for at least one of so many episodes after `done`, where memory has it."""
+        """Return a record with capacity beyond `done`, if memory has it."""
         if done < self.capacity:
             return self
         return self.enlarge(min(episodes, 2 * self.capacity, memory.available() // 2 // bytes_of(game, 1)))
@@ -117,7 +117,7 @@ def bytes_of(game: Game, episodes: int) -> int:
 
 
 def record(game: Game, episodes: int, *, certified: bool = False, grows: bool = False) -> Record:
-    """Make a record for so many episodes; one that grows has capacity for the first of them."""
+    """Make a record for so many episodes. One that grows has capacity for the first of them."""
     if grows:
         episodes = min(episodes, max(1, _FIRST // bytes_of(game, 1)))
     what = "the record of all visits (keep=False leaves it and the recorded policy out)"
@@ -133,7 +133,7 @@ def record(game: Game, episodes: int, *, certified: bool = False, grows: bool = 
 
 @generics.jitable
 def write_down(learner, i, h, s, size, mu, row, column, certified):
-    """Write agent i's distribution into `mu`, and all but its last entry into a row; return the next column.
+    """Write agent i's distribution into `mu` and, without its last entry, into a row. Return the next column.
 
     A certificate finds in `mu` what the row stores.
     """
@@ -165,7 +165,7 @@ def observe_record(observer, learner, game, seats, h, s):
 
 
 class StageRecord(NamedTuple):
-    """What the agents had at M visits of each stage of each (h, s), evenly spaced."""
+    """What the agents had at M evenly spaced visits of each stage of (h, s)."""
 
     times: Schedule
     episode: IntArray  # [C, J, M]
@@ -187,7 +187,7 @@ class StageRecord(NamedTuple):
 
 
 def stage_record(game: Game, episodes: int, most: int, *, certified: bool) -> StageRecord:
-    """Make the record of a run of so many episodes that keeps `most` visits of each stage."""
+    """Make a run's record that keeps `most` visits of each stage."""
     times = schedule(game, episodes, most)
     C, J, width = game.horizon * game.states, len(times.length), sum(game.actions) - game.agents
     what = f"the record of {most} visits of each stage (fewer visits_per_stage= take less)"
@@ -274,14 +274,14 @@ class RecordedOutput(Output):
         return (note,)
 
     def look(self, engine: Engine, done: int) -> int | None:
-        """See that the record has capacity for the next episodes; return for how many it has."""
+        """Enlarge the record for the next episodes. Return the episode up to which it has capacity."""
         if not hasattr(engine.record, "more"):
             return None
         engine.record = engine.record.more(self.game, done, self.options.most)
         return int(engine.record.capacity)
 
     def measure(self, engine: Engine, done: int) -> Measures:
-        """Return the best candidate's values and gaps, where they are known, and the largest gap of each candidate."""
+        """Return the best candidate's values and gaps, and the largest gap of each candidate."""
         if self.tables is None:
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": engine.own_bounds(self.learner.info.learns, done).upper}
@@ -291,7 +291,7 @@ class RecordedOutput(Output):
         return {"value": np.asarray(best.values), "gap": best.gaps.upper, **each}
 
     def result(self, engine: Engine, done: int) -> Result:
-        """Return the certified policies and the last iterate; where agents saw different things, the latter alone."""
+        """Return the candidates. Where agents saw different things, none is certified."""
         last = engine.policy(engine.distributions())
         policies: dict[str, Any] = {"last": last}
         rule = self.learner.info.averaging
@@ -315,7 +315,7 @@ class RecordedOutput(Output):
         return Result(last, candidates, "average" if self.tables is None else self._choose(judged))
 
     def _tabulates(self) -> bool:
-        """Return whether tables of joint actions are made: they are not too large, nor dearer than learning itself."""
+        """Return whether to make tables of joint actions. They are not too large, nor dearer than learning."""
         tables = self.tables
         if tables is None or not 0 < tables.horizon * tables.states * tables.joint_rows <= LARGEST_TABLE:
             return False
@@ -323,14 +323,14 @@ class RecordedOutput(Output):
         return few or self.options.most >= VISITS_PER_CELL * tables.states
 
     def _average_out(self, tables: ExactGame, policy: RecordedPolicy | None) -> dict[str, MarkovPolicy]:
-        """Return the tables of what a policy plays where, if there is a record and time."""
+        """Return what a policy plays in each state, if there is a record and time."""
         if policy is None or not self._tabulates() or (self.interrupted and not is_quick(tables, policy)):
             return {}
         joint = markov_table(tables.tabular(), policy)
         return {"markov": joint, "product": joint.as_product()}
 
     def _judge(self, tables: ExactGame, policy: MarkovPolicy) -> Candidate:
-        """Evaluate a table; its policy is added at the end, since rows of the curve do not prefer tables."""
+        """Evaluate a table. Its policy is added at the end, since rows of the curve do not prefer tables."""
         return Candidate.with_exact_gaps(policy, tables, self.learner.info.learns).with_policy(None)
 
     def _choose(self, candidates: Mapping[str, Candidate]) -> str:
@@ -338,7 +338,7 @@ class RecordedOutput(Output):
         return choose(candidates, functools.partial(uniform_gap, self.tables), **self.options.choice)
 
     def _unproven(self, engine: Engine, done: int) -> dict[str, Candidate]:
-        """Return what is known of each candidate without tables: what the agents say of the average of all visits."""
+        """Return what agents know of each candidate without tables. They know the average of all visits."""
         verdicts = dict.fromkeys((*READINGS, "last"), self._unknown)
         if self.visits is None:
             verdicts["average"] = Candidate.with_gaps(engine.own_bounds(self.learner.info.learns, done))
@@ -398,7 +398,7 @@ def _cost(exact: ExactGame | None, tables: ExactGame | None, certify: bool | Non
 
 
 def tables_to_measure(exact: ExactGame | None, certify: bool | None) -> ExactGame | None:
-    """Return the game if exact measures are wanted and its tables are there; by default they are for small games."""
+    """Return the game if exact measures are wanted and possible. By default they are for small games."""
     if exact is None or certify is False or (not certify and exact.joint_rows > CERTIFY_JOINT_ACTIONS):
         return None
     return exact  # of counts, one evaluation for each point of the curve is not much

@@ -36,7 +36,7 @@ def evaluate(
     episodes : int, optional
         Episodes to play (10,000); with tables, play instead of computing.
     seed : int, optional
-        By play: everything random comes from it. The same seed means the same chance for every policy.
+        By play: everything random comes from it. The same seed means the same draws for every policy.
     confidence : float, optional
         By play: of the intervals (0.95), which hold for every distribution of returns in the range of rewards.
     return_range : (float, float), optional

@@ -337,7 +337,7 @@ def missing(value: object) -> str:
 
 
 def look_up(env: Any, name: str) -> Any:
-    """Return an attribute that an environment states; what it wraps counts only behind wrappers that change nothing."""
+    """Return an attribute that an environment states, itself or behind wrappers that change nothing."""
     for layer in layers(env):
         if name in getattr(layer, "__dict__", {}) or hasattr(type(layer), name):
             return getattr(layer, name)

@@ -1,4 +1,4 @@
-"""How a run in an environment ends: which candidate is returned, and what it is worth beside random play.
+"""How a run in an environment ends: candidates are compared by play, and measured.
 
 Everything is measured on fresh episodes, which neither learning nor a later `evaluate` or `exploit` plays, with about a
 fifth as many steps as training at most. Candidates are compared by returns and by trained responses, each of which is
@@ -48,7 +48,7 @@ class Training(NamedTuple):
 
 
 def conclude(run: Run, training: Training, watch: Watcher) -> Run:
-    """Choose the returned policy by play where no bound does, and say what it is worth."""
+    """Choose the returned policy by play where no bound does, and measure it."""
     candidates = {name: one.policy for name, one in run.candidates.items() if one._policy is not None}
     first = "average" if "average" in candidates else run.chosen
     if run.gaps.source == "none" and candidates:  # nothing else chose among them
@@ -65,7 +65,7 @@ def conclude(run: Run, training: Training, watch: Watcher) -> Run:
 
 
 def _compare(run: Run, training: Training, contest: Mapping[str, Any], watch: Watcher) -> Run:
-    """Play the candidates; return the run with the better one, and what it is worth beside random play."""
+    """Return the run with the better candidate by play, measured beside random play."""
     budget = training.steps // SHARE // _length(run, training, contest[run.chosen])
     respond = share_out(budget // 2, len(contest), run.game.agents)
     plays = min((budget - (budget // 2 if respond else 0)) // (len(contest) + 2), MOST)
@@ -83,7 +83,7 @@ def _compare(run: Run, training: Training, contest: Mapping[str, Any], watch: Wa
 
 
 def _length(run: Run, training: Training, policy: Any) -> int:
-    """Return how many steps an episode has about: where some end early, by a few of the policy to be returned."""
+    """Return about how many steps an episode has. Where some end early, a few episodes show it."""
     if training.steps >= run.episodes * run.game.horizon:
         return run.game.horizon
     seed = int(streams.seeds(run.seed, streams.CHOICE, range(3))[2])
@@ -92,7 +92,7 @@ def _length(run: Run, training: Training, policy: Any) -> int:
 
 
 def share_out(budget: int, candidates: int, agents: int) -> tuple[int, int] | None:
-    """Return the episodes that train each response, and those that play it; None where they are too few."""
+    """Return how many episodes train and play each response; None where they are too few."""
     each = budget // (candidates * agents)
     train = 3 * each // 5
     plays = min((each - train) // (candidates + 2), MOST)
@@ -100,7 +100,7 @@ def share_out(budget: int, candidates: int, agents: int) -> tuple[int, int] | No
 
 
 class PlayedReturns:
-    """Candidates, their returns by the same chance, and what trained responses gain from each."""
+    """Candidates, their returns by the same draws, and what trained responses gain from each."""
 
     def __init__(self, run: Run, candidates: Mapping[str, Any], seed: int, plays: int) -> None:
         self.game, self.candidates, self.seed = run.game, candidates, seed
@@ -121,7 +121,7 @@ class PlayedReturns:
         return finite_returns(played)
 
     def respond(self, train: int, plays: int, watch: Watcher) -> None:
-        """Train a response of each agent to each candidate; play the better of half and all of its training."""
+        """Train a response of each agent to each candidate. The better of half and all of its training is played."""
         names, agents = list(self.candidates), self.game.agents
         base = {name: self.play(name, plays) for name in names}
         columns: dict[str, list[FloatArray]] = {name: [] for name in names}
@@ -147,7 +147,7 @@ class PlayedReturns:
         self.gains = {name: np.stack(columns[name], axis=1) for name in names}
 
     def choose(self, run: Run) -> Run:
-        """Return the run with the candidate that is shown to be better, or with the one for its kind of game."""
+        """Return the run with a candidate shown to be better, or the usual one."""
         names, notes = list(self.candidates), []
         first = run.chosen
         if "recent" in names and "average" not in names and self.mixes(first):
@@ -170,7 +170,10 @@ class PlayedReturns:
         return replace(run, chosen=chosen, notes=(*run.notes, *notes))
 
     def mixes(self, last: str) -> bool:
-        """Return whether rewards cancel out, or a response to the last iterate is shown to gain more than to others."""
+        """Return whether no deterministic policy is stable.
+
+        Rewards cancel out, or a response is shown to gain more from the last iterate than from the others.
+        """
         if self.constant_sum:
             return True
         if last not in self.gains:
@@ -195,7 +198,7 @@ def is_better(one: Evidence, other: Evidence, *, span: float, settled: bool = Tr
     """Return whether one candidate is shown to be better than another.
 
     It is if it is worth more to every agent and the largest gain is not shown to be larger, or if that gain is smaller,
-    by responses that no longer gain with training. Differences are taken episode by episode, which share their chance;
+    by responses that no longer gain with training. Differences are taken episode by episode, which share their draws;
     returns lie within a `span`.
     """
     (returns, gained), (returns_before, gained_before) = one, other
@@ -206,7 +209,7 @@ def is_better(one: Evidence, other: Evidence, *, span: float, settled: bool = Tr
 
 
 def _is_smaller(gained: FloatArray, other: FloatArray, error: float, span: float) -> bool:
-    """Return whether the largest mean of the columns of `gained` is shown to be below that of `other`."""
+    """Return whether the largest gain is shown to be smaller. Gains are means of columns."""
     largest = other[:, other.mean(axis=0).argmax()]  # any column might have been it
     return all(_is_positive(largest - gain, error / other.shape[1], 2 * span) for gain in gained.T)
 
@@ -217,7 +220,7 @@ def _is_positive(samples: FloatArray, error: float, span: float) -> bool:
 
 
 def _measure(run: Run, table: PlayedReturns, training: Training, policy: Any, seed: int, plays: int) -> Run:
-    """Return the run with the returns of its policy, of random play and of early training, and advice."""
+    """Return the run with advice, and returns of its policy, random play and early training."""
     uniform = MarkovPolicy.uniform(run.game)
     uniform.observations = run.last.observations
     table.candidates = {"policy": policy, "random": uniform}
@@ -251,7 +254,7 @@ def _measure(run: Run, table: PlayedReturns, training: Training, policy: Any, se
 
 
 def find_causes(run: Run, training: Training, returns: Mapping[str, tuple[float, float, float]]) -> list[str]:
-    """Return in words why a run may have learned nothing, and what to do about it."""
+    """Return why a run may have learned nothing, and what to do about it."""
     low, high = run.game.reward_range
     if low == high:
         return [f"all rewards were {low:g}, so there is nothing to learn"]

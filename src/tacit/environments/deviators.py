@@ -58,7 +58,7 @@ LOOK, FEW, MANY = 200, 0.02, 0.5
 #: The constant c of the bonus while learning.
 CURIOSITY = 0.15
 
-#: Episodes of training have numbers from here on, so that they share no chance with those of play.
+#: Episodes of training have numbers from here on, so that they share no draws with those of play.
 TRAINING = 1 << 40
 
 
@@ -154,7 +154,7 @@ def _allow(table: IntArray, arena: Any, agent: int) -> IntArray:
 
 
 def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> tuple[IntArray, IntArray]:
-    """Train in batches that grow; return the response after half of the episodes, and the last."""
+    """Return the responses after half and all of the episodes. Batches grow."""
     model = VisitCounts(agent, arena.horizon, arena.actions[agent])
     done = 0
     table = np.full((arena.horizon, 1), -1)
@@ -213,7 +213,7 @@ class VisitCounts:
             self._code = ((h * self.states + s) * self.actions + a) * self.states + s_next
 
     def best(self, constant: float = 0.0) -> IntArray:
-        """Return the best actions [H, S] by the means of what was met, −1 for unvisited states.
+        """Return the actions [H, S] with the highest means, −1 for unvisited states.
 
         With a constant c, actions get the bonus, and those that were never tried the most that there is; without it
         they are left out. Rewards are counted from the lowest, so that no value is negative.
@@ -233,8 +233,8 @@ class VisitCounts:
             value = mean[h] + ahead / np.maximum(self.visits[h], 1) + bonus
             Q[h] = np.where(tried[h], np.minimum(value, most), most if constant else -most)
             V[h] = Q[h].max(axis=1)
-        worth = Q if constant else np.where(tried, Q, -np.inf)
-        return np.where(tried.any(axis=2), worth.argmax(axis=2), -1)
+        values = Q if constant else np.where(tried, Q, -np.inf)
+        return np.where(tried.any(axis=2), values.argmax(axis=2), -1)
 
 
 class SingleAgentEnv:
@@ -612,7 +612,7 @@ def train_features(env: Any, episodes: int) -> tuple[FeaturePart, Callable[[], F
 def _play_features(
     env: Any, model: FeaturePart, draw: np.random.Generator, *, begin: int, stray: float
 ) -> tuple[Episode, float]:
-    """Play an episode, the policy until step `begin`, then the model, with single actions at random; and the return."""
+    """Play an episode: the policy until step `begin`, then the model, exploring. Return it and its return."""
     H, A = env.horizon, model.actions
     observation, info = env.reset()
     x = env.vector(observation)

@@ -81,7 +81,7 @@ class Cell(NamedTuple):
 
 
 class Encoding(StoredBins):
-    """A function from observations of a space to the keys of states: a number for each of its numbers.
+    """A function from observations to keys of states: a bin for each number.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ def read_encode(encode: Any) -> Any:
 
 
 def fit(encode_or_bins: Any, environment: Environment, *, horizon: int | None, seed: int) -> list[Encode | None]:
-    """Return how each agent encodes what it observes; agents with the same space do it alike."""
+    """Return how each agent encodes its observations. Agents with the same space do it alike."""
     encode = read_encode(encode_or_bins)
     if not isinstance(encode, Bins):
         return [encode] * len(environment.spaces)

@@ -120,7 +120,7 @@ class EnvironmentEngine(Engine):
         self._tell()
 
     def _known(self, episodes: int) -> World:
-        """Return what the agents know; the scale counts as many states as they may come to see."""
+        """Return what the agents know. The scale counts as many states as they may come to see."""
         horizon, actions = self.bounds.horizon, self.game.actions
         states = max(observations.at_most(episodes * horizon) for observations in self.observations)
         scale = Scale(self.game.agents, states, max(actions), horizon, episodes)
@@ -265,7 +265,7 @@ class EnvironmentEngine(Engine):
     def _mend(
         self, outcome: int, turn: Callable[[int], int], h: int, observations: Sequence[Any], over: list[bool] | None
     ) -> None:
-        """Widen the range of rewards, or take memory for more states, and take the turn again where it was not."""
+        """Widen the range of rewards or take memory for states, and repeat the turn."""
         buffer = self.team.buffer
         if outcome == BAD_REWARD:
             buffer.reward_range[:] = self._widen(floats(self.environment, buffer.rewards.tolist()))

@@ -56,7 +56,7 @@ class Bounds:
         return cls(**{**fields, "reward_range": tuple(fields["reward_range"]), "notes": tuple(fields["notes"])})
 
     def check_rewards(self, rewards: Sequence[float]) -> None:
-        """Raise where a reward lies outside the range: with a wider one where the range was a guess."""
+        """Raise where a reward lies outside the range. Where that was a guess, the error has a wider one."""
         low, high = self.reward_range
         for reward in rewards:
             if low <= reward <= high:
@@ -213,7 +213,7 @@ class EnvironmentGame(NamedGame):
 
     @classmethod
     def of_policy(cls, policy: Any, sizes: Any) -> EnvironmentGame:
-        """Return what a file knows of an environment: its sizes, and what the policy lists as observed."""
+        """Return what a file knows of an environment: its sizes, and the policy's observations."""
         horizon, span = (
             check.integer("horizon", sizes["horizon"]),
             check.interval("reward_range", sizes["reward_range"]),
@@ -236,7 +236,7 @@ class EnvironmentGame(NamedGame):
         raise TacitError(f"{self!r} has no kernels; it can only be played")
 
     def wrap(self) -> WrappedEnv:
-        """Return the environment with the horizon, and the range of rewards where that is no estimate."""
+        """Return the environment with its horizon, and the range of rewards where known."""
         if self.source is None:
             raise TacitError(f"{self!r} does not hold its environment any more; give the environment itself")
         return WrappedEnv(self.source, self.horizon, None if self.uncertain else self.reward_range)

@@ -24,7 +24,7 @@ Observation: TypeAlias = Any
 
 
 class GameEnv(ParallelEnv[str, Observation, Action]):
-    """Agents `agent_0`, `agent_1`, … that all observe the state; the end of the horizon is a truncation.
+    """Agents `agent_0`, `agent_1`, … that all observe the state. The end of the horizon is a truncation.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
-        """Begin an episode; with a seed, begin the stream of that seed anew, otherwise continue the one there is."""
+        """Begin an episode. A seed begins its random stream anew; without one, the stream goes on."""
         if seed is not None or self._stream is None:
             chosen = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
             chosen = check.integer("seed", chosen)

@@ -111,7 +111,7 @@ class ExternalPart(Part):
         return int((u >= np.cumsum(probs)[:-1]).sum())
 
     def distribution(self, h: int, s: Any) -> FloatArray:
-        """Return the probabilities of actions at step h on an observation, as the function or object says."""
+        """Return the function's or object's probabilities of actions at step h on an observation."""
         with blame(f"{self!r} failed"):
             answer, self._memory = self._ask(h, s, self._memory)
         self.remembers = self.remembers or self._memory is not None
@@ -187,7 +187,7 @@ class ObservingPart(Part):
         return self._part.act(h, state)
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
-        """Return the action at step h; what is unknown is counted without a warning, for the notes on play."""
+        """Return the action at step h. Unknown observations are counted without a warning, for the notes on play."""
         state = self._number(s)
         self.unknown += state is None
         return self._part.act(h, state)
@@ -224,7 +224,7 @@ def policy_of(game: Any, policy: Any) -> Any:
 
 
 def _each(policy: Any, names: Sequence[Any]) -> list[Any]:
-    """Return what was given for each agent: one for all, or one for each in a list or a dict by name."""
+    """Return each agent's entry: the one for all, or that of a list or dict."""
     if isinstance(policy, Mapping):
         if set(policy) != set(names):
             raise TacitError(f"policy must be for the agents {brief(list(names))}; got {brief(list(policy))}")
@@ -247,7 +247,7 @@ def _refuse_class(policy: Any) -> None:
 def _part(
     i: int, policy: Any, actions: int, choices: Sequence[Any], encode: Encode | None, *, states: int | None
 ) -> Part:
-    """Return an agent's part of whatever was given for it; `states` are those of a game."""
+    """Return an agent's part of whatever was given for it. `states` are those of a game."""
     game = states is not None
     _refuse_class(policy)
     if hasattr(policy, "candidates"):
@@ -292,7 +292,7 @@ def _method(policy: Any, states: int | None) -> Callable[[int, Any, Any], tuple[
 
 
 def _probabilities(policy: Any, states: int) -> Callable[[int], Any] | None:
-    """Return the probabilities by state of an object that can be asked for them; None of another.
+    """Return a function from states to an object's probabilities; None where it has none.
 
     A state is shown as its number, or as a unit vector where that is what the object takes.
     """
@@ -337,7 +337,7 @@ def _predict(method: Any) -> Callable[[int, Any, Any], tuple[Any, Any]]:
 
 
 def _counts_steps(function: Any) -> bool:
-    """Return whether a function takes the step too: it needs two arguments, or the second is called so."""
+    """Return whether a function takes the step too. It needs two arguments, or the second is called so."""
     try:  # the call of a PyTorch module takes anything, and hands it to `forward`
         arguments = list(inspect.signature(getattr(function, "forward", function)).parameters.values())
     except (TypeError, ValueError):

@@ -33,16 +33,16 @@ from tacit.environments.play import Arena, Deviation, Played, arena_of, finite_r
 
 
 def interval(samples: FloatArray, confidence: float, low: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return both ends of intervals of the means of `samples` [n, N], which lie in [low, high]."""
-    chance = (1 - confidence) / 2
-    below = np.array([lower(column, chance, low, high) for column in samples.T])
-    above = np.array([-lower(-column, chance, -high, -low) for column in samples.T])
+    """Return both ends of intervals of the means of `samples` [n, N]. They lie in [low, high]."""
+    error = (1 - confidence) / 2
+    below = np.array([lower(column, error, low, high) for column in samples.T])
+    above = np.array([-lower(-column, error, -high, -low) for column in samples.T])
     return below, above
 
 
-def lower(samples: FloatArray, chance: float, low: float, high: float) -> float:
+def lower(samples: FloatArray, error: float, low: float, high: float) -> float:
     """Return a lower bound on the mean of `samples` [n], wrong with this probability."""
-    n, width, log = len(samples), high - low, math.log(1 / chance)
+    n, width, log = len(samples), high - low, math.log(1 / error)
     if n == 0 or width <= 0:
         return low
     number = np.arange(1, n + 1)
@@ -59,20 +59,20 @@ def lower(samples: FloatArray, chance: float, low: float, high: float) -> float:
     return below
 
 
-def halving(samples: FloatArray, chance: float, width: float) -> int:
-    """Return about how many samples would halve the interval: what it is where these come again and again."""
+def halving(samples: FloatArray, error: float, width: float) -> int:
+    """Return about how many samples would halve the interval. These are repeated to find out."""
     n, low, high = len(samples), 1.0, 16.0
-    wanted = _width(samples, chance, width) / 2
+    wanted = _width(samples, error, width) / 2
     while high - low > 0.02:
         times = (low + high) / 2
         again = np.resize(samples, int(times * n))
-        low, high = (low, times) if _width(again, chance, width) <= wanted else (times, high)
+        low, high = (low, times) if _width(again, error, width) <= wanted else (times, high)
     return math.ceil(high * n)
 
 
-def _width(samples: FloatArray, chance: float, width: float) -> float:
+def _width(samples: FloatArray, error: float, width: float) -> float:
     """Return how wide the interval of the mean is of samples in [−width/2, width/2]."""
-    below, above = interval(samples[:, None], 1 - chance, -width / 2, width / 2)
+    below, above = interval(samples[:, None], 1 - error, -width / 2, width / 2)
     return float(above[0] - below[0])
 
 
@@ -104,7 +104,7 @@ class Ends:
         self._returns = [min(low, self._returns[0]), max(high, self._returns[1])]
 
     def include(self, *rewards: float) -> None:
-        """Take in rewards of single steps that were met elsewhere: they are returns of episodes too."""
+        """Take in rewards of single steps that were met elsewhere. They are returns of episodes too."""
         self._rewards += rewards
         if self.known:
             return
@@ -130,7 +130,7 @@ class Ends:
 
 
 def round_outward(value: float, digits: int, way: Callable[[float], int] = math.ceil) -> float:
-    """Return a number to so many digits, rounded up, or down with `math.floor`: intervals only become wider."""
+    """Return a number rounded up to so many digits, or down with `math.floor`. Intervals only become wider."""
     if value == 0:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
@@ -176,7 +176,7 @@ class PlayedEvaluation:
         Confidence intervals of the values, one for each agent. They hold for every distribution of returns, rare
         events included, where the range of rewards is known; see `notes`.
     returns : array [episodes, N]
-        Those of the same seed meet the same chance, whatever the policy, where the environment can be seeded: the
+        Those of the same seed meet the same draws, whatever the policy, where the environment can be seeded: the
         differences between two policies' returns vary less than the returns do.
     episodes : int
     confidence : float
@@ -338,7 +338,7 @@ def exploit(
 ) -> Exploitation:
     """Train a best response of each agent, and measure its gain.
 
-    What a response gains is measured afresh, in episodes that share their chance with episodes of the policy: the lower
+    What a response gains is measured afresh, in episodes that share their draws with episodes of the policy: the lower
     end of the mean gain's confidence interval is a lower bound on the gap, however good the training was. The upper end
     is no bound: there may be better deviations. The interval holds for every distribution of returns, rare events
     included, where the range of rewards is known; otherwise a note says what it rests on.
@@ -395,7 +395,7 @@ def exploit(
         arena = arena_of(game, policy, alone=alone)  # nobody counts states
     baseline, ends = play(arena, policy, episodes=plays, seed=seed), Ends(arena, return_range)
     ends.meet(baseline)
-    returns, gained = finite_returns(baseline), np.full((plays, N), np.nan)  # paired: by the same chance
+    returns, gained = finite_returns(baseline), np.full((plays, N), np.nan)  # paired: by the same draws
     responses: list[Any] = [None] * N
     tried, training = [dict[str, float]() for _ in range(N)], [""] * N
     for i in agents:
@@ -406,13 +406,13 @@ def exploit(
         mean = float(gained[:, i].mean())
         tried[i] = tried[i] or {name_of(each[0]): mean}
         responses[i], training[i] = best.response, _describe_training(arena, policy, best, played, mean, seed)
-    chance, span = (1 - confidence) / len(agents), ends.span  # of all intervals together
+    error, span = (1 - confidence) / len(agents), ends.span  # of all intervals together
     low, high = np.full((2, N), np.nan)
-    low[agents], high[agents] = interval(gained[:, agents], 1 - chance, -span, span)
+    low[agents], high[agents] = interval(gained[:, agents], 1 - error, -span, span)
     gains = gained.mean(axis=0)
     shown = int(np.nanargmax(low if np.nanmax(low) > 0 else gains))
     values_low, values_high = interval(returns, confidence, *ends.range)
-    halved = halving(gained[:, shown], chance, 2 * span)
+    halved = halving(gained[:, shown], error, 2 * span)
     return Exploitation(
         gains=gains,
         low=low,
@@ -435,7 +435,7 @@ def exploit(
 
 
 def _describe_training(arena: Arena, policy: Any, best: Deviation, played: Played, gain: float, seed: int) -> str:
-    """Return whether the gain was rising over the second half of training, by play on the same chance."""
+    """Return whether the gain rose over the second half of training, on the same draws."""
     if best.halfway is None:
         return ""
     before, plays = Deviation(best.agent, best.halfway(), best.lost), max(2, len(played.rewards) // 4)

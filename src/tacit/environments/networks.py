@@ -18,7 +18,7 @@ from tacit.policies.network import MOST_INPUTS, Input
 def join(
     learner: Learner, environment: Environment, agents: Sequence[Any], *, steps: int, episodes: int
 ) -> list[Networks]:
-    """Give every agent that learns by PPO its network; those of one kind are updated together."""
+    """Give every agent that learns by PPO its network. Those of one kind are updated together."""
     members = {i: inner for i, one in enumerate(agents) if type(inner := getattr(one, "inner", None)) is NetworkMember}
     kinds: dict[Any, list[NetworkMember]] = {}
     for i, member in members.items():
@@ -30,7 +30,7 @@ def join(
 
 
 def inputs_of(environment: Environment, agent: int) -> tuple[Input, ...]:
-    """Return what a network reads of an agent's observations: of its space, or of a first one where none is stated."""
+    """Return what a network reads of observations. Without a space, a first observation shows it."""
     space, who = environment.spaces[agent], environment.names[agent]
     unstated = kind(space) == "Anything"
     shown = environment.reset(0 if environment.seeded else None)[agent] if unstated else None
@@ -60,7 +60,7 @@ def heads(environment: Environment, agent: int) -> tuple[int, ...]:
 
 
 def _inputs(space: Any, shown: Any, who: str, at: tuple[str | int, ...] = ()) -> Iterator[Input]:
-    """Return the parts of an observation: of a space, or of one that was `shown`; action masks are no part."""
+    """Return the parts of a space, or of an observation `shown`. Action masks are no part."""
     match kind(space):
         case "Dict" | "Tuple":
             parts = space.spaces.items() if isinstance(space.spaces, Mapping) else enumerate(space.spaces)

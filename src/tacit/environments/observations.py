@@ -83,7 +83,7 @@ class Observations:
         return self.numbered and self.start == 0 and len(self.met) == self.count
 
     def at_most(self, steps: int) -> int:
-        """Return how many states there can be after so many steps; of a numbered space, all of them."""
+        """Return how many states there can be after so many steps. A numbered space has all at once."""
         if self.count is None:
             return steps
         return self.count if self.numbered else min(self.count, steps)
@@ -137,7 +137,7 @@ class Observations:
         self._numbers = {key: s for s, key in enumerate(met)}
 
     def list_as(self, listed: Sequence[Any]) -> Observations:
-        """Return a numbering as a list has it: of observations, or of what `encode` has made of them."""
+        """Return a numbering as a list has it, of observations or of their encodings."""
         key_of = self.key if self._encoded is None else base.observation_key
         keys = [OVER if observation == base.OVER else key_of(observation) for observation in listed]
         if self.numbered and keys[: len(self.met)] == self.met[: len(keys)]:
@@ -160,7 +160,7 @@ class Observations:
         return self._encoded is None or hasattr(self._encoded, "restore")
 
     def restore_observation(self, s: int) -> Any:
-        """Return what is observed in a state: an observation of the space; with `Bins`, the middle of its bins."""
+        """Return an observation that belongs to a state. With `Bins` it is the middle of its bins."""
         key: Any = self.met[s]
         if key is OVER or not self._restores:
             return key
@@ -171,7 +171,7 @@ class Observations:
         return key if kind(self._space) == "Anything" else unflatten(self._space, iter(key))
 
     def name(self, s: int) -> str:
-        """Return a state in words: the number of a Discrete space, the bins of `Bins`, or what was observed."""
+        """Return a state in words. It is a Discrete space's number, the bins of `Bins`, or what was observed."""
         key: Any = self.met[s]
         if key is OVER:
             return "over"
@@ -181,7 +181,7 @@ class Observations:
         return str(shown if self._encoded is not None or kind(self._space) == "Anything" else base.plain(shown))
 
     def to_list(self) -> list[Any] | None:
-        """Return what was observed, by number and as JSON has it; None where JSON cannot hold it.
+        """Return what was observed, by number, for JSON; None where JSON cannot hold it.
 
         With `encode`, what that made of it; otherwise as the environment shows it.
         """
@@ -200,7 +200,7 @@ class Observations:
         return None if self._encoded is None else getattr(self._encoded, "stored", base.FUNCTION)
 
     def known(self, observation: Any) -> int | None:
-        """Return the number of an observation, None if it was never met, or is none of its space."""
+        """Return an observation's number; None if never met, or not of its space."""
         try:
             return self._numbers.get(self.key(observation))
         except TacitError:
@@ -265,7 +265,7 @@ def _too_large(space: Any, who: str) -> TacitError:
 
 
 def suggest_encode(numbers: int, states: int) -> str:
-    """Return in words what to do with observations of so many numbers, where tables should have so many states.
+    """Return in words how to encode observations of so many numbers as so many states.
 
     >>> suggest_encode(4, 1_000)
     'give tacit.from_pettingzoo(env, encode=tacit.Bins(5)), 5 bins for each of 4 numbers'
@@ -306,7 +306,7 @@ class Numbering:
         self.same = True
 
     def known(self, shown: Sequence[Any]) -> Sequence[int]:
-        """Return the states of observations that were met before; what is `plain` as it is, unread.
+        """Return the states of observations that were met before. Those that are `plain` are not read.
 
         Raises LookupError, or something else, where an agent's observation is new or of no space.
         """
@@ -321,7 +321,7 @@ class Numbering:
         return states
 
     def put(self, shown: Sequence[Any], out: IntArray) -> None:
-        """Write the state of each agent into `out` [N]; where they are `plain`, without a look at the bounds."""
+        """Write each agent's state into `out` [N]. Where they are `plain`, bounds are not checked."""
         try:
             self._pack(out, 0, *(shown if self.plain else self.known(shown)))
         except Exception:  # met for the first time, or of no space
@@ -339,7 +339,7 @@ class Numbering:
         return states
 
     def read(self, shown: Sequence[Any], over: Sequence[bool] | None) -> list[int]:
-        """Return the state of each agent, a new one where that is needed; raise where an observation is in no space."""
+        """Return each agent's state, perhaps a new one. Raise where an observation is in no space."""
         keys: list[Hashable] = []
         for i, observations in enumerate(self._each):
             if over is not None and over[i]:

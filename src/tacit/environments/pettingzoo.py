@@ -1,4 +1,4 @@
-"""PettingZoo and Gymnasium: a game as an environment, environments with their options, and environments by name."""
+"""PettingZoo and Gymnasium: games as environments, environments with options, environments by name."""
 
 from __future__ import annotations
 
@@ -145,7 +145,9 @@ NO_TABLES = "environment"
 
 @dataclass(frozen=True)
 class NamedEnvironment:
-    """An environment by name, `pettingzoo:module.path` or what a script registers, of which every run makes its own.
+    """An environment by name, of which every run makes its own.
+
+    The name is `pettingzoo:module.path`, or one that a script registers.
 
     Parameters
     ----------
@@ -221,14 +223,14 @@ def name_environment(name: str, /, **params: Any) -> NamedEnvironment:
 
 
 def _code_digest(env: Any) -> str:
-    """Return a digest of the source that defines an environment; what that imports is not looked at."""
+    """Return a digest of the source that defines an environment, without its imports."""
     module = sys.modules.get(type(getattr(env, "unwrapped", env)).__module__)
     file = getattr(module, "__file__", None)
     return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
 
 
 def _factory(path: str) -> Callable[..., Any]:
-    """Return what makes an environment: a module's `parallel_env`, or a class of environments within a module."""
+    """Return what makes an environment: a module's `parallel_env`, or a class in a module."""
     import gymnasium
     import pettingzoo
 

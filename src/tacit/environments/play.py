@@ -54,7 +54,7 @@ class Played(NamedTuple):
 
 @dataclass
 class Deviation:
-    """A deviation of one agent, to another part or to a table of actions [H, S].
+    """One agent's deviation, to another part or to a table of actions [H, S].
 
     Where a table has −1, or s lies beyond it, the agent does what `lost` says.
     """
@@ -157,7 +157,7 @@ def _pick(cumulated: FloatArray, states: IntArray, u: FloatArray) -> IntArray:
 
 
 class TablePlayer:
-    """A part of a product Markov policy, quickly: it plays what the part plays, and draws only where that mixes."""
+    """A part of a product Markov policy, played fast. It draws only where the policy mixes."""
 
     sees = False
 
@@ -215,7 +215,7 @@ class EpisodePlayers:
     def act(
         self, h: int, states: Sequence[int], shown: Sequence[Any], allowed: Sequence[Any], over: Any = None
     ) -> list[int]:
-        """Return the agents' actions; who sees what its policy never saw draws uniformly, and is counted unless out."""
+        """Return the agents' actions, uniform on unknown observations. Those are counted unless the agent is out."""
         chosen = []
         for i, part in enumerate(self.parts):
             known = part.sees or states[i] < self._known[i]
@@ -240,7 +240,7 @@ def _known(policy: Any, agents: int) -> list[int]:
 
 
 def step_batch(game, h, s, actions, u, last, chosen, s_next, rewards):
-    """Take one step in all episodes of a batch: states s [B], actions [B, N], uniform numbers u [B]."""
+    """Take one step in all episodes of a batch. States are s [B], actions [B, N], uniform numbers u [B]."""
     for b in range(len(s)):
         for i in range(len(chosen)):
             chosen[i] = actions[b, i]
@@ -258,7 +258,7 @@ def start_batch(game, u, s):
 
 
 def unroll(game: Any, policy: Any) -> tuple[Any, Any]:
-    """Return a game and a policy as they are played; a discounted game has a random horizon."""
+    """Return a game and a policy as they are played. A discounted game has a random horizon."""
     if getattr(game, "discount", None) is None:
         return game, policy
     policy.check_fits(game)
@@ -379,7 +379,7 @@ def play(game: Any, policy: Any, *, episodes: int = 1, seed: int = 0, deviation:
     game : a game with kernels, an environment, or an arena
     policy : a policy of it, with a part for each agent
     episodes : int
-        Those of the same number and seed meet the same chance, whatever the policy.
+        Those of the same number and seed meet the same draws, whatever the policy.
     seed : int
     deviation : Deviation, optional
         Of one agent.
@@ -420,7 +420,7 @@ def arena_of(game: Any, policy: Any, *, counts: bool = False, alone: bool = Fals
 
 
 def _check_sizes(game: Game, policy: Any) -> None:
-    """Raise unless a policy has the game's actions, its states and its horizon, where it says them."""
+    """Raise unless a policy has the game's actions, and its states and horizon where stated."""
     sizes = [getattr(policy, name, None) for name in ("actions", "states", "horizon")]
     if any(mine not in (None, its) for mine, its in zip(sizes, (game.actions, game.states, game.horizon), strict=True)):
         raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
@@ -440,7 +440,7 @@ def finite_returns(played: Played) -> FloatArray:
 
 
 def open_environment(game: Any, policy: Any, *, counts: bool = False) -> EnvironmentArena:
-    """Return an environment, or the game that a run made of one, as an arena for a policy."""
+    """Return an environment, or the game of a run in one, as a policy's arena."""
     wrapped = game.wrap() if isinstance(game, EnvironmentGame) else wrap(game)
     learned: Any = game.observations if isinstance(game, EnvironmentGame) else getattr(policy, "observations", None)
     env, horizon, reward_range, encode = wrapped.env, wrapped.horizon, wrapped.reward_range, wrapped.encode
@@ -476,7 +476,7 @@ def open_environment(game: Any, policy: Any, *, counts: bool = False) -> Environ
 
 
 def _check_numbered(env: Any, policy: Any, numbered: list[Observations]) -> None:
-    """Raise unless the space numbers the states of a policy that does not list what is seen there.
+    """Raise unless the space numbers the states of a policy without a list of observations.
 
     In the order in which they are met, their numbers would mean nothing.
     """

@@ -104,12 +104,12 @@ def _outcomes(robots: Pair, actions: tuple[int, int]) -> dict[int, float]:
     """Distribution of the next state. Each action but stay works with probability 0.9, or nothing happens."""
     outcomes: dict[int, float] = {}
     for works in itertools.product([True, False], repeat=2):
-        chance = 1.0
+        prob = 1.0
         for action, success in zip(actions, works, strict=True):
-            chance *= (1.0 if success else 0.0) if action == STAY else (SUCCESS if success else 1 - SUCCESS)
-        if chance > 0:
+            prob *= (1.0 if success else 0.0) if action == STAY else (SUCCESS if success else 1 - SUCCESS)
+        if prob > 0:
             s_next = _move(robots, actions, works)
-            outcomes[s_next] = outcomes.get(s_next, 0.0) + chance
+            outcomes[s_next] = outcomes.get(s_next, 0.0) + prob
     return outcomes
 
 
