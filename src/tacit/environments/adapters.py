@@ -324,7 +324,7 @@ def wrap(env: Any) -> WrappedEnv:
 
 
 def is_environment(value: object) -> bool:
-    """Return whether something looks like an environment of PettingZoo or Gymnasium, wrapped or not."""
+    """Return whether something has `reset` and `step`, or is such an environment with options."""
     if isinstance(value, WrappedEnv):
         return True
     return callable(getattr(value, "reset", None)) and callable(getattr(value, "step", None))
@@ -347,7 +347,7 @@ def look_up(env: Any, name: str) -> Any:
 
 
 def environment(env: Any) -> Environment:
-    """Return an environment of PettingZoo or Gymnasium as agents on their own meet it."""
+    """Return an environment of PettingZoo or Gymnasium, or a plain object, through the one interface."""
     if isinstance(env, WrappedEnv):
         env = env.env
     if inspect.isclass(env):

@@ -60,8 +60,8 @@ OFTEN, RARELY = 10, 2
 
 #: What helps where memory is short.
 FEWER = "encode= makes fewer states (rounds, bins, leaves out), keep=False leaves out the record"
-#: Copies of the answer's table that are made at the end, and bytes that are left for all else.
-ANSWERS, SPARE = 3, 1 << 27
+#: Copies of the returned policy's table that are made at the end, and bytes that are left for all else.
+COPIES, SPARE = 3, 1 << 27
 
 #: Episodes at the beginning whose returns are kept.
 EARLY = 10_000
@@ -187,9 +187,9 @@ class EnvironmentEngine(Engine):
     def _watch_memory(self) -> None:
         """End the run while there is memory for the returned policy."""
         free, k = memory.available(), self._episode
-        answer = ANSWERS * memory.floats(self.bounds.horizon, max(self._states), sum(self.game.actions)) + SPARE
-        if k and free < answer:
-            message = f"{memory.human(self.team.bytes)} are remembered, the answer takes {memory.human(answer)}"
+        needed = COPIES * memory.floats(self.bounds.horizon, max(self._states), sum(self.game.actions)) + SPARE
+        if k and free < needed:
+            message = f"{memory.human(self.team.bytes)} are remembered, the policy takes {memory.human(needed)}"
             self.full = f"stopped after {k:,} episodes, while there is memory left: {message}; {FEWER}"
 
     def _compare_steps(self) -> list[str]:
@@ -318,7 +318,7 @@ class EnvironmentEngine(Engine):
             self.team.keep(self.visited, observer.stored)
 
     def distributions(self, *, recent: bool = False) -> list[FloatArray]:
-        """Return what each agent answers with at the states it has met, [H, S_i, A_i]."""
+        """Return each agent's distributions [H, S_i, A_i] at the states it has met."""
         met = self._states
         if not self.observing or not isinstance(self.game, EnvironmentGame):
             return self.team.distributions(met, recent=recent)
@@ -442,7 +442,7 @@ def _numbered_before(learner: Learner, agents: int) -> list[Observations]:
     return next((list(observations) for observations in starts if observations is not None), [])
 
 
-def _answer(inner: Any, named: Sequence[Any]) -> Callable[[Any, int], Any]:
+def _as_function(inner: Any, named: Sequence[Any]) -> Callable[[Any, int], Any]:
     """Return what somebody's object plays: its probabilities, or its action by the environment's name."""
 
     def play(observation: Any, step: int) -> Any:
@@ -518,7 +518,7 @@ def _return_objects(run: Run, engine: EnvironmentEngine) -> Run:
     for i in engine.observing:
         inner = engine.team.agents[i].inner
         network = isinstance(inner, NetworkMember)
-        parts[i] = inner.part() if network else _answer(inner, engine.environment.choices[i])
+        parts[i] = inner.part() if network else _as_function(inner, engine.environment.choices[i])
     if all(isinstance(part, NetworkPart) for part in parts):
         policy: Any = NetworkPolicy.of_parts(parts)
     else:

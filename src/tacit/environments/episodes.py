@@ -28,8 +28,8 @@ from tacit.environments.observations import dumps, loads
 from tacit.games.gymnasium import time_limit
 from tacit.games.protocol import NamedGame, check_range
 
-EPISODES = 20
-STEPS = 10_000
+#: Episodes and steps that are played to find horizon and range of rewards.
+EPISODES, STEPS = 20, 10_000
 
 
 @dataclass(frozen=True)

@@ -268,7 +268,7 @@ def unroll(game: Any, policy: Any) -> tuple[Any, Any]:
 class GameArena:
     """A game with kernels: all agents see its state, and none is out early."""
 
-    common_state = whole = True
+    common_state = True
 
     def __init__(self, game: Game) -> None:
         check_playable(game)

@@ -2,7 +2,7 @@
 
 The natural gradient of a softmax policy is its advantage, so each agent's policy moves by
 
-    π_{h,i}(a|s) ∝ π_{h,i}(a|s)·exp(η·Q̄_{h,i}(s, a)),   Q̄ = E_{a_-i}[Q_{h,i}(s, a, a_-i)].
+    π_{h,i}(a|s) ∝ π_{h,i}(a|s)·exp(η·Q̄_{h,i}(s, a)),   Q̄ = E_{a_-i}[Q_{h,i}(s, a, a_-i)],
 
 with η from a line search (pg_exact.py), or a number. With gradient = "sampled", agents play π' = (1 − ε)·π + ε/A, and
 after an episode with returns R_h from step h on the logits θ of π move at the visited (h, s_h), from the second visit
