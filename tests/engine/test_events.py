@@ -85,7 +85,7 @@ def test_what_is_noted_is_told_once():
     assert len(told) == len(set(told))
     untold = {*run.notes, *run.warnings} - set(told)
     assert set(told) < {*run.notes, *run.warnings}
-    assert {note.split()[0] for note in untold} == {"the", "rewards"}  # horizon and range: a few episodes told them
+    assert {note.split()[0] for note in untold} == {"a"}  # few random episodes suggested horizon and range
     assert any(isinstance(event, Noted) and event.urgent for event in seen)
 
 

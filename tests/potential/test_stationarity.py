@@ -43,7 +43,15 @@ def by_slsqp(game: tacit.TabularGame, policy: tacit.MarkovPolicy) -> float:
             method="SLSQP",
             options={"maxiter": 500, "ftol": 1e-14},
         )
-        if found.success:
+        # At this tolerance it may end without calling it a success, depending on rounding: what counts is a valid δ.
+        x = found.x
+        valid = (
+            np.abs(flat @ x).max() < 1e-7
+            and x @ x < 1 + 1e-7
+            and (-here - 1e-7 < x).all()
+            and (x < 1 - here + 1e-7).all()
+        )
+        if valid:
             best = max(best, float(-found.fun))
     return best
 
@@ -105,7 +113,7 @@ def test_stationarity_implies_nash(kind: str, seed: int):
     policy = tacit.MarkovPolicy.random(game, seed=seed)
     for _ in range(4):
         epsilon = tacit.stationarity(game, policy).epsilon
-        assert tacit.evaluate(game, policy).gap <= D * math.sqrt(game.states * game.horizon) * epsilon + 1e-9
+        assert tacit.evaluate(game, policy).gap <= D * math.sqrt(game.states * game.horizon) * epsilon + 1e-7
         for _ in range(20):
             policy, _ = tacit.learners.PGExact().ascend(policy, policy_gradient(game, policy), 0.05)
 
