@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit.environments.choosing import is_better
-from tacit.environments.observations import suggest_encode
+from tacit.environments.observations import count_floats, suggest_encode
 
 SPAN = 4.0
 
@@ -124,6 +124,14 @@ def test_bins_are_suggested_for_this_number_of_dimensions():
     assert "Bins(6)), 6 bins for each of 4 numbers" in suggest_encode(4, 1_400)
     assert "Bins" not in suggest_encode(84, 1_400)
     assert "'ppo'" in suggest_encode(84, 1_400)
+
+
+def test_bins_are_suggested_for_the_numbers_within_a_dict():
+    spaces = pytest.importorskip("gymnasium").spaces
+    box, mask = spaces.Box(-1, 1, (2,)), spaces.MultiBinary(3)
+    assert count_floats(spaces.Dict({"observation": box, "action_mask": mask})) == 2
+    assert count_floats(spaces.Tuple([box, spaces.Discrete(3), box])) == 4
+    assert count_floats(mask) == 0
 
 
 def test_each_purpose_plays_episodes_of_its_own():

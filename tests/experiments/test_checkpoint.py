@@ -134,6 +134,7 @@ def test_a_checkpoint_that_cannot_be_used_is_told_and_the_run_starts_over(harm: 
     same(learn(game, "stage-v-cce", checkpoint=checkpoint), learn(game, "stage-v-cce"))
     assert len(told) == 1
     assert "c.npz" in told[0]
+    assert ("another key" in told[0]) == (harm == "other key")
     assert told[0].endswith("the run starts over")
     assert checkpoint.resumed == 0
 

@@ -213,7 +213,9 @@ def test_it_learns_from_observations(share: bool, tmp_path: Path):
     assert len(run.policy.networks) == (1 if share else 2)
     run.policy.save(tmp_path / "policy.json")
     stored = tacit.policies.load(tmp_path / "policy.json")
-    np.testing.assert_array_equal(tacit.evaluate(env, stored, episodes=300).values, values)
+    run.save(tmp_path / "run")
+    for one in (stored, tacit.Run.load(tmp_path / "run")):
+        np.testing.assert_array_equal(tacit.evaluate(env, one, episodes=300).values, values)
     assert "acts on observations" in str(run)
     assert run.returns["policy"][0] > run.returns["random"][0]
 

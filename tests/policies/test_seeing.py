@@ -142,6 +142,9 @@ def test_predict_is_that_of_stable_baselines(run: tacit.Run):
     assert joint <= {(0, 0), (0, 1), (1, 0)}  # one joint draw
     with pytest.raises(tacit.TacitError, match="deterministic must be False"):
         chicken.predict([0, 0], deterministic=True)
+    for alone in (0, [0], {"first": 0}):
+        with pytest.raises(tacit.TacitError, match="one entry for each of 2 agents"):
+            chicken.predict(alone)
 
 
 def test_32_bit_tables_are_normalised():

@@ -59,7 +59,7 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
         "example:\n  tacit run experiment.toml --out results/first\n  tacit plot results/first --out first.svg",
     )
     options.add_runs(parser)
-    options.add(parser, "--out FILE", "a .png, .svg or .pdf (curves.png in the first RUN_DIR)")
+    options.add(parser, "-o --out FILE", "a .png, .svg or .pdf (curves.png in the first RUN_DIR)")
     options.add(
         parser,
         "--band",

@@ -87,7 +87,7 @@ def add_solve(parser: argparse.ArgumentParser) -> None:
     options.add(parser, "--tolerance G", "gap at which sweeps end (a ten-thousandth of uniform play's)", kind=float)
     options.add(parser, "--seconds T", "after how long they end", kind=float)
     options.add(parser, "--rounds K", "sweeps at most (1000, without --seconds)", kind=int)
-    options.add(parser, "--out FILE", "write the policy to this .npz file")
+    options.add(parser, "-o --out FILE", "write the policy to this .npz file")
     options.add(parser, "--all", "show every row of the policy, of steps and states that are not reached too")
     options.add(parser, "--json", "print one JSON document, with the policy")
 

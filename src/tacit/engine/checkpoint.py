@@ -131,7 +131,7 @@ class Checkpoint:
             if digest != _digest(arrays):
                 raise TacitError(f"{self.path} is altered")
             if key != self._key:
-                raise TacitError(f"{self.path} was written by another version of the code")
+                raise TacitError(f"{self.path} has another key, or was written by another version of the code")
         except TacitError as error:
             self._note(f"{error}; the run starts over")
             return {}

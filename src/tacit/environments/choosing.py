@@ -44,7 +44,7 @@ class Training(NamedTuple):
     steps: int  # that the environment made
     early: FloatArray  # [episodes, N]  returns of the first tenth
     states: int  # of the agent that has met most
-    numbers: int  # in an observation; 0 where it is none of numbers
+    numbers: int  # of an observation that could be put into bins
 
 
 def conclude(run: Run, training: Training, watch: Watcher) -> Run:

@@ -36,7 +36,16 @@ from tacit.environments.encoding import SCOUTED, fit, scouts, see_nothing
 from tacit.environments.episodes import Bounds, EnvironmentGame, Exceeded, OutOfRange, Seeding, episode_bounds
 from tacit.environments.external import policy_of
 from tacit.environments.networks import join
-from tacit.environments.observations import Encode, Numbering, Observations, dumps, loads, numberings, suggest_encode
+from tacit.environments.observations import (
+    Encode,
+    Numbering,
+    Observations,
+    count_floats,
+    dumps,
+    loads,
+    numberings,
+    suggest_encode,
+)
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World, v_base
 from tacit.learners.ppo import NetworkMember
@@ -217,9 +226,8 @@ class EnvironmentEngine(Engine):
 
     @property
     def _shown_numbers(self) -> int:
-        """How many numbers an observation has; 0 where it is none of numbers."""
-        shapes = [getattr(space, "shape", None) or () for space in self.environment.spaces]
-        return max(math.prod(shape) if shape else 0 for shape in shapes)
+        """How many numbers of an observation could be put into bins, at most."""
+        return max(count_floats(space) for space in self.environment.spaces)
 
     def _play(self) -> FloatArray:
         """Play one episode; return the agents' returns [N]."""

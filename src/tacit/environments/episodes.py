@@ -218,7 +218,8 @@ class EnvironmentGame(NamedGame):
             check.integer("horizon", sizes["horizon"]),
             check.interval("reward_range", sizes["reward_range"]),
         )
-        observations = [ListedObservations(policy.part(i), policy.states) for i in range(policy.agents)]
+        states = getattr(policy, "states", 0)  # networks number none
+        observations = [ListedObservations(policy.part(i), states) for i in range(policy.agents)]
         names, bounds = [f"agent {i}" for i in range(policy.agents)], Bounds(horizon, span, guessed_range=True)
         return cls(check.text("name", sizes["name"]), names, tuple(policy.actions), bounds, observations, None)
 

@@ -259,9 +259,13 @@ def _plain(space: Any, who: str) -> Encode:
 
 
 def _too_large(space: Any, who: str) -> TacitError:
-    numbers = math.prod(getattr(space, "shape", None) or ())
-    advice = suggest_encode(numbers, FEW_STATES)
+    advice = suggest_encode(count_floats(space), FEW_STATES)
     return TacitError(f"{who} must observe a small finite space; got {brief(space)}; {advice}")
+
+
+def count_floats(space: Any) -> int:
+    """Return how many numbers of an observation `Bins` would put into bins."""
+    return sum(math.prod(leaf.shape) for leaf in leaves(space) if kind(leaf) == "Box")
 
 
 def suggest_encode(numbers: int, states: int) -> str:

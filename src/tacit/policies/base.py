@@ -337,7 +337,7 @@ class Policy(Sealed, ABC):
             for part in self._players:
                 part.begin(seed)
         by_agent = observation.values() if isinstance(observation, Mapping) else observation
-        shown = [observation] if self.agents == 1 else list(by_agent)
+        shown = [observation] if self.agents == 1 else list(by_agent) if np.iterable(by_agent) else []
         if len(shown) != self.agents:
             raise TacitError(
                 f"observation must have one entry for each of {self.agents} agents; got {brief(observation)}"
