@@ -162,7 +162,7 @@ def _is_of_main(name: str) -> bool:
 HANGS = 3.0
 
 
-class Clock:
+class Timing:
     """A watcher: the episodes before this process, when it began and last advanced."""
 
     before, began, ended = 0, 0.0, 0.0
@@ -178,7 +178,7 @@ class Clock:
 
 def work(order: Order, watch: Watcher | None) -> store.Delivery:
     """Run an order wherever this is, and return all that is stored."""
-    spec, clock, checkpoint = order.spec, Clock(), None
+    spec, clock, checkpoint = order.spec, Timing(), None
     game: Any = _game(order)
     if order.directory is not None and order.directory.is_dir():
         every = order.every if spec.has_tables else min(order.every, HANGS)
