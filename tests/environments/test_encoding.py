@@ -222,11 +222,11 @@ class Unplayed(gymnasium.Env):  # type: ignore[misc]
         raise AssertionError("played")
 
 
-@pytest.mark.parametrize("bins", [None, [2, 2], [[1.0, 0.0], 2, 2], [2, 2, 0]])
+@pytest.mark.parametrize("bins", [None, [2, 2], [[1.0, 0.0], 2, 2], [2, 2, 0], 10**9])
 def test_spaces_and_bins_are_checked_before_the_first_episode(bins: Any):
     env = Unplayed(spaces.Box(-np.inf, np.inf, (3,)))
     encode = None if bins is None else tacit.Bins(bins)
-    with pytest.raises(tacit.TacitError, match=r"small finite space|entries|ascend|at least 1"):
+    with pytest.raises(tacit.TacitError, match=r"small finite space|entries|ascend|at least 1|1 to 1000000"):
         tacit.learn(tacit.from_pettingzoo(env, encode=encode), episodes=5)
 
 

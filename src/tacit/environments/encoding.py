@@ -260,7 +260,7 @@ def _cell(leaf: Leaf, met: tuple[float, float] | None) -> Cell:
         gaps = np.diff(edges) if len(edges) > 1 else np.ones(1)  # the outermost bins are as wide as their neighbours
         ends = [edges[0] - gaps[0], *edges, edges[-1] + gaps[-1]]
         return Cell(leaf.name, tuple(edges.tolist()), _middles(ends))
-    bins = check.integer(f"bins of {leaf.name or 'observations'}", leaf.entry, least=1)
+    bins = check.integer(f"bins of {leaf.name or 'observations'}", leaf.entry, least=1, most=10**6)
     low, high = leaf.low, leaf.high
     if bins == 1:
         return Cell(leaf.name, (), (_middles([low, high])[0] if max(-low, high) < UNBOUNDED else 0.0,))
