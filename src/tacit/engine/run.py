@@ -392,7 +392,7 @@ def _suggest(learner: str, kind: str, unit: str) -> str:
     """Return what to try where the result of a learner is not good."""
     default = "adaptive-v-ce" if kind == "ce" else "adaptive-v-cce"
     if unit == "periods":
-        return f"try more periods, or {default} with episodes, which has no hyperparameters"
+        return f"try more periods, or episodes of {default}, which has no hyperparameters"
     other = "more episodes" if learner in ("portfolio", default) else f"{default}, which has no hyperparameters"
     return f"try {other}, or `tacit compare` for all learners that fit"
 

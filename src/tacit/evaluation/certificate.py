@@ -713,7 +713,7 @@ def _bound(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray)
 class ProductEvaluator:
     """Evaluates product policies of one game; after a few calls it is compiled.
 
-    The same figures as `evaluate`, to rounding: what is summed in another order.
+    The same numbers as `evaluate`, up to rounding: sums have another order.
 
     >>> import tacit
     >>> game = tacit.make("prisoners-dilemma")
