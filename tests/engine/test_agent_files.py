@@ -18,6 +18,7 @@ LEARNERS = {
     "pg-storm": {"eta": 0.05, "momentum": 0.2},
     "q-independent": {},
     "model-independent": {},
+    "pg-two-timescale": {"eta": 0.05},
 }
 
 

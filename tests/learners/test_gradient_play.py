@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit.core import generics
-from tacit.learners import REGISTRY, World
+from tacit.learners import REGISTRY, Mixed, World
 from tacit.learners.spec import Scale
 
 ACTIONS, STATES, HORIZON, GAMMA = (3, 2), 3, 3, 0.8
@@ -153,6 +153,12 @@ def test_the_slow_agent_descends_on_its_best_response():
         game, "pg-two-timescale", gradient="exact", eta=0.002, ratio=100, episodes=2000, start="random", points=2
     )
     assert tacit.evaluate(game, run.last).gaps[1] < 0.1  # what the fast agent could gain against the slow one
+
+
+def test_each_agent_of_a_team_has_its_step():
+    spec = REGISTRY.make("pg-two-timescale", eta=0.01, ratio=4.0)
+    slow, fast = Mixed((spec, spec), ("slow", "fast")).init(WORLDS["horizon"])
+    assert (slow.agents["eta"], fast.agents["eta"]) == (0.01, 0.04)
 
 
 @pytest.mark.parametrize(

@@ -282,6 +282,7 @@ def agent(
     span = check.interval("reward_range", reward_range)
     sizes = _check_team(spec, name, team, rewards, index, actions, span)
     scale = Scale(agents=len(sizes), states=states, actions=max(sizes), horizon=horizon, episodes=1)
+    spec = spec.seat(index)
     start = starting_policy(spec, (horizon, states, actions), seed, index)
     one = Agent(spec, _world((horizon, states, sizes), span, scale, start), seed=seed, index=index, rewards=rewards)
     if isinstance(learner, str):
@@ -343,6 +344,7 @@ def make_agent(
     index: int,
 ) -> Agent | PlainAgent:
     """Return agent `index` of a game of size (H, S, A)."""
+    learner = learner.seat(index)
     if isinstance(learner, PythonLearner):
         return learner.agent(size, reward_range, seed=seed, index=index)
     start = starting_policy(learner, size, seed, index)

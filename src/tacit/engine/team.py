@@ -437,9 +437,7 @@ class PlainTeam(Team):
     def __init__(self, learner: Learner, world: World, *, seed: int) -> None:
         sizes = [(world.horizon, world.states, int(actions)) for actions in world.actions]
         span, scale = world.reward_range, world.scale
-        self.agents = [
-            make_agent(learner.seat(i), size, span, scale, seed=seed, index=i) for i, size in enumerate(sizes)
-        ]
+        self.agents = [make_agent(learner, size, span, scale, seed=seed, index=i) for i, size in enumerate(sizes)]
         self.capacity, self._horizon = world.states, world.horizon
         self._observing = [i for i in range(world.agents) if getattr(learner.seat(i), "observes", False)]
         self._before: list[Any] = []  # where each agent was, by number or observation

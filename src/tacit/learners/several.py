@@ -89,7 +89,7 @@ class Mixed(Learner):
 
     def seat(self, i: int) -> Learner:
         """Return agent i's learner."""
-        return self.members[i]
+        return self.members[i].seat(i)
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, by agent."""
@@ -101,7 +101,7 @@ class Mixed(Learner):
 
     def init(self, world: World) -> Any:
         """Make the chain of states, the first agent's at its head."""
-        *before, chain = (member.init(world.seat(i)) for i, member in enumerate(self.members))
+        *before, chain = (self.seat(i).init(world.seat(i)) for i in range(len(self.members)))
         for state in reversed(before):
             chain = Link(state, chain)
         return chain

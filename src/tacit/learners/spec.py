@@ -198,7 +198,7 @@ class Learner:
         raise TacitError(f"still counts changes of greedy policies; {type(self).__name__} has none")
 
     def seat(self, i: int) -> Learner:
-        """Return agent i's learner: itself, but for a team of different ones."""
+        """Return agent i's learner, and again the same from that: itself, where all agents learn alike."""
         return self
 
     def explores(self, state: Any, i: int) -> float:

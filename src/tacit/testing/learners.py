@@ -172,7 +172,7 @@ def make_engine(spec: Learner, game: Game, episodes: int) -> FusedEngine:
 def make_alone(spec: Learner, game: Game, world: World, i: int, states: int) -> Any:
     """Return agent i on its own, who knows so many states."""
     size = (game.horizon, states, game.actions[i])
-    return make_agent(spec.seat(i), size, game.reward_range, world.scale, seed=SEED, index=i)
+    return make_agent(spec, size, game.reward_range, world.scale, seed=SEED, index=i)
 
 
 def play_both_ways(
