@@ -181,6 +181,13 @@ def test_an_environment_that_prints_or_fails(files: Path, capfd: pytest.CaptureF
     assert (code, out, len(said)) == (2, "", 1)  # a busy machine says too how far it is, and why it takes long
     assert "Traceback" not in err
     assert "coin failed in step: ZeroDivisionError" in err
+    late = OWN_ENV.replace(
+        "live, self.agents", "self.done = getattr(self, 'done', 0) + 1; 1 / (self.done < 60); live, self.agents"
+    )
+    (files / "late_env_for_test.py").write_text(late)
+    code, out, err = printed(capfd, "run", "pettingzoo:late_env_for_test", "v-learning", "--episodes", "90")
+    assert (code, err.count("ZeroDivisionError")) == (1, 1)
+    assert "interrupted" in out  # with what was learned before
     (files / "no_env_for_test.py").write_text("def parallel_env(): return 3\n")
     for game in ("no_env_for_test", "no_env_for_test.parallel_env"):
         code, _, err = printed(capfd, "run", f"pettingzoo:{game}", "v-learning", "--episodes", "3")

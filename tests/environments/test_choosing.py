@@ -94,8 +94,10 @@ class Idle:
 
 def test_a_run_that_learned_nothing_says_so(idle: tacit.Run):
     assert any("to be better than random play" in note or "not better" in note for note in idle.notes)
-    assert idle.advice[0].kind == "random"
-    assert "too rarely" in idle.advice[0].text
+    assert {one.kind for one in idle.advice} == {"random"}
+    causes = " ".join(one.text for one in idle.advice)
+    assert "actions seem to change nothing" in causes
+    assert "too rarely" in causes
     assert idle.returns is not None
     for mean, low, high in idle.returns.values():
         assert low <= 2.0 <= high  # four steps of 1/2
@@ -106,6 +108,27 @@ def test_at_most_a_fifth_of_the_steps_is_played_beyond_training():
     env = Idle()
     tacit.learn(env, episodes=400)
     assert 1600 + 160 <= env.steps <= 1600 * 6 // 5
+
+
+def test_every_run_is_measured_however_short():
+    run = tacit.learn(Idle(), episodes=5)
+    assert set(run.returns or ()) == {"policy", "random", "first tenth"}
+
+
+def test_tables_of_single_steps_are_named_as_a_cause():
+    run = tacit.learn(Idle(), "q-independent", episodes=50)
+    assert any("tacit.learn(env, 'q-independent', steps='shared', episodes=50)" in one.text for one in run.advice)
+    run = tacit.learn(Idle(), "stage-v-cce", episodes=50)  # whose steps share nothing
+    assert any("tacit.learn(env, 'q-backward', episodes=50)" in one.text for one in run.advice)
+
+
+def test_equal_returns_are_named_as_a_cause():
+    class Even(Idle):
+        def step(self, actions: list[int]) -> Any:
+            return super().step(actions)[0], [1.0, 1.0], False
+
+    run = tacit.learn(Even(), episodes=50)
+    assert run.advice[0].text.startswith("not better than random play: every episode paid 4,")
 
 
 def test_where_rewards_cancel_out_the_average_is_returned():
@@ -121,7 +144,9 @@ def test_responses_that_still_gain_show_nothing():
 
 
 def test_bins_are_suggested_for_this_number_of_dimensions():
-    assert "Bins(6)), 6 bins for each of 4 numbers" in suggest_encode(4, 1_400)
+    assert "from_pettingzoo(env, encode=tacit.Bins(6)), 6 bins for each of 4 numbers" in suggest_encode(4, 1_400)
+    with pytest.raises(tacit.TacitError, match=r"from_gymnasium\(env, encode=tacit.Bins\(31\)\)"):
+        tacit.learn("gymnasium:MountainCar-v0")
     assert "Bins" not in suggest_encode(84, 1_400)
     assert "'ppo'" in suggest_encode(84, 1_400)
 

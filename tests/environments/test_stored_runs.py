@@ -45,6 +45,17 @@ def test_a_stored_run_is_evaluated_by_play(tmp_path: Path, capsys: pytest.Captur
     assert f": values {played['values']}; {played['told']}" in " ".join(capsys.readouterr().out.split())
 
 
+def test_what_was_measured_is_printed(capsys: pytest.CaptureFixture[str]):
+    assert main(RUN) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert set(document["returns"]) == {"policy", "random", "first tenth"}
+    assert all(low <= mean <= high for mean, low, high in document["returns"].values())
+    assert main(RUN[:-1]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"return {document['returns']['policy'][0]:.4g} (" in out
+    assert all(" ".join(one.split()) in out for one in document["advice"])
+
+
 def run_evaluate(place: str) -> None:
     import argparse
 

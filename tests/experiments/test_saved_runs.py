@@ -47,6 +47,8 @@ def test_a_run_in_an_environment_comes_back(tmp_path: Path):
     back = tacit.Run.load(tmp_path / "run")
     assert (back.game.name, back.game.actions, back.chosen) == ("Words", (2, 2), run.chosen)
     assert back.game.state("right") == run.game.state("right")  # type: ignore[attr-defined]
+    assert back.returns == run.returns is not None
+    assert (str(back), back.advice) == (str(run), run.advice)
     played = [tacit.evaluate(Words(), one, episodes=20).returns for one in (back, run)]
     np.testing.assert_array_equal(*played)
     with pytest.raises(tacit.TacitError, match="give the environment itself"):

@@ -100,6 +100,12 @@ def reward_fact(rewards: Sequence[float]) -> str:
     return f"{few_numbers(rewards)}   mean over the last tenth of the episodes"
 
 
+def return_fact(returns: Mapping[str, Sequence[float]]) -> str:
+    """Say what the returned policy earns in fresh episodes, beside random play and early training, with intervals."""
+    policy, random, first = (f"{mean:.4g} ({low:.3g} to {high:.3g})" for mean, low, high in returns.values())
+    return f"{policy}, random play {random}, first tenth of training {first}"
+
+
 def policy_kind(policy: Any) -> str:
     """Return what kind of policy a run returns, in words."""
     if policy is None:

@@ -670,7 +670,7 @@ def conduct(
     )
     with contextlib.suppress(KeyboardInterrupt):  # there is nothing left to interrupt
         for note in dict.fromkeys((*run.notes, *engine.warnings)):
-            if note not in (*early, *engine.told):
+            if note not in (*early, *engine.told, failure):
                 watch(Noted(note))
         watch(Finished(curve.done, ended))
     return run

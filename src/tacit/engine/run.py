@@ -693,15 +693,14 @@ class Run:
         else:
             facts["reward"] = conclusion.reward_fact(self.reward.tolist())
         if self.returns is not None:
-            means = [f"{mean:.4g} ({low:.4g} to {high:.4g})" for mean, low, high in self.returns.values()]
-            facts["return"] = f"{means[0]}, random play {means[1]}, first tenth of training {means[2]}"
+            facts["return"] = conclusion.return_fact(self.returns)
         kind = conclusion.policy_kind(self.candidates[self.chosen]._policy)
         facts["policy"] = conclusion.policy_fact([kind], [self.chosen])
         sources = [one.gaps.source for one in self.candidates.values() if one.gaps.source != "none"]
         if len(sources) > 1:
             facts["selected"] = conclusion.selected_fact(sources)
         if self.ended not in ("episodes", "periods"):
-            facts["stopped"] = conclusion.ENDED[self.ended]
+            facts["stopped"] = conclusion.ENDED[self.ended] if self.error is None else str(self.error)
         facts["time"] = conclusion.time_fact(self.seconds, self.steps_per_second)
         return facts
 

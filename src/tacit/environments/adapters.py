@@ -63,6 +63,8 @@ class Environment:
         Whether reset takes a seed.
     allowed : list
         Each agent's action mask of now, None for no mask; see `stand_in`.
+    wrapper : str
+        The function of `tacit` that gives it options.
 
     Masks are as PettingZoo has them: `action_mask` of an observation or of an info. A forbidden action stands for an
     allowed one, so whatever agents choose is allowed. To a learner that is a game in which some actions do the same:
@@ -70,6 +72,7 @@ class Environment:
     """
 
     seeded = True
+    wrapper = "from_pettingzoo"
 
     def __init__(self, source: Any, names: list[str], spaces: list[Any], choices: Sequence[Sequence[Any]]) -> None:
         self.source, self.names, self.spaces, self.choices = source, names, spaces, choices
@@ -203,6 +206,8 @@ class ParallelAdapter(Environment):
 
 class GymnasiumAdapter(Environment):
     """A Gymnasium environment of one agent, or of several whose spaces are Tuples."""
+
+    wrapper = "from_gymnasium"
 
     def __init__(self, env: Any) -> None:
         spaces = env.observation_space, env.action_space

@@ -22,11 +22,12 @@ from tacit.environments.deviators import suggest_deviators, train_best
 from tacit.environments.measuring import Ends, interval, lower, with_interval
 from tacit.environments.observations import suggest_encode
 from tacit.environments.play import arena_of, finite_returns, play
+from tacit.learners import REGISTRY
 from tacit.policies import MarkovPolicy
 
-#: One step is played for so many of training; fewer episodes of a policy than the least say nothing, more than the most
-#: are not needed; a response is trained in so many episodes at least.
-SHARE, LEAST, MOST, TRAIN = 5, 10, 2_000, 30
+#: One step is played for so many of training; fewer episodes of a policy than the least compare nothing, more than the
+#: most are not needed; a response is trained in so many episodes at least; so many measure a policy in any case.
+SHARE, LEAST, MOST, TRAIN, FEWEST = 5, 10, 2_000, 30, 5
 
 #: Episodes that show how long others will be.
 PILOT = 3
@@ -44,7 +45,9 @@ class Training(NamedTuple):
     steps: int  # that the environment made
     early: FloatArray  # [episodes, N]  returns of the first tenth
     states: int  # of the agent that has met most
+    cells: int  # likewise, of states at steps, where each has a table of its own; otherwise 0
     numbers: int  # of an observation that could be put into bins
+    wrapper: str  # the function that takes an encode
 
 
 def conclude(run: Run, training: Training, watch: Watcher) -> Run:
@@ -69,10 +72,14 @@ def _compare(run: Run, training: Training, contest: Mapping[str, Any], watch: Wa
     budget = training.steps // SHARE // _length(run, training, contest[run.chosen])
     respond = share_out(budget // 2, len(contest), run.game.agents)
     plays = min((budget - (budget // 2 if respond else 0)) // (len(contest) + 2), MOST)
-    if plays < LEAST:
-        note = f"too few episodes to compare {', '.join(contest)} by play; {run.chosen!r} is returned"
-        return replace(run, notes=(*run.notes, note)) if len(contest) > 1 and run.gaps.source == "none" else run
-    watch(Noted(f"playing up to {budget:,} further episodes to measure what was learned"))
+    if plays < LEAST and len(contest) > 1:
+        if run.gaps.source == "none":
+            note = f"too few episodes to compare {', '.join(contest)} by play; {run.chosen!r} is returned"
+            run = replace(run, notes=(*run.notes, note))
+        contest = {run.chosen: contest[run.chosen]}
+    if len(contest) == 1:
+        plays = min(max(budget // 2, FEWEST), MOST)
+    watch(Noted(f"playing up to {max(budget, 2 * plays):,} further episodes to measure what was learned"))
     seeds = streams.seeds(run.seed, streams.CHOICE, range(2)).tolist()
     table = PlayedReturns(run, contest, seeds[0], plays)
     if len(contest) > 1:
@@ -226,10 +233,14 @@ def _measure(run: Run, table: PlayedReturns, training: Training, policy: Any, se
     table.candidates = {"policy": policy, "random": uniform}
     table.arenas = {name: arena_of(run.game, one) for name, one in table.candidates.items()}
     learned, random = (table.play(name, plays, seed=seed) for name in ("policy", "random"))
+    samples = {"policy": learned, "random": random, "first tenth": training.early}
+    means = {name: one.mean(axis=1, keepdims=True) for name, one in samples.items()}
     low, high = table.ends.range
+    least, most = (float(end(np.concatenate([*means.values()]))) for end in (np.min, np.max))
+    if not table.ends.known:  # as `Ends` takes it of each agent's returns, here of their means
+        low, high = min(max(low, 2 * least - most), least), max(min(high, 2 * most - least), most)
     returns = {}
-    for name, samples in {"policy": learned, "random": random, "first tenth": training.early}.items():
-        mean = samples.mean(axis=1, keepdims=True)
+    for name, mean in means.items():
         ends = interval(np.clip(mean, low, high), 1 - ERROR, low, high)
         returns[name] = (float(mean.mean()), float(ends[0][0]), float(ends[1][0]))
     difference = (learned - random).mean(axis=1)
@@ -240,40 +251,69 @@ def _measure(run: Run, table: PlayedReturns, training: Training, policy: Any, se
     )
     advice: tuple[Advice, ...] = ()
     table.returns = {"policy": learned, "random": random}
-    if not _is_positive(difference, ERROR, table.ends.span) and not table.constant_sum:
-        verdict, rest = "not better than random play", "play more episodes"
-        if difference.mean() > 0:
+    if not _is_positive(difference, ERROR, high - low) and not table.constant_sum:
+        verdict = "not better than random play"
+        causes = find_causes(run, training, returns)
+        if least == most:
+            causes = [
+                f"every episode paid {least:g}, so there was nothing to learn from; if other returns exist, they are "
+                "too rare to be met: play more episodes, or reward what leads to them"
+            ]
+        elif difference.mean() > 0:
             verdict = "not shown to be better than random play"
-            rest = f"{plays} fresh episodes are few; tacit.evaluate(env, run.policy, episodes=1_000) plays more"
-        elif not getattr(run.last, "sees", False):
-            rest += ", or try tacit.learn(env, 'pg-adaptive', steps='shared', …)"
-        causes = find_causes(run, training, returns) or [rest]
+            few = f"{plays} fresh episodes are few; tacit.evaluate(env, run.policy, episodes=1_000) plays more"
+            causes = [few, *causes]
+        elif not difference.any() and _is_greedy(policy):
+            causes = ["each episode paid what random play was paid, so actions seem to change nothing", *causes]
         note += f": {verdict}"
-        advice = tuple(Advice("random", f"{verdict}: {cause}") for cause in causes)
+        advice = tuple(Advice("random", f"{verdict}: {cause}") for cause in causes or [_suggest(run)])
     return replace(run, returns=returns, causes=advice, notes=(*run.notes, note))
+
+
+def _is_greedy(policy: Any) -> bool:
+    """Return whether a policy is known to prefer some actions."""
+    return isinstance(policy, MarkovPolicy) and any(np.ptp(table, axis=-1).mean() > 0.1 for table in policy.probs)
+
+
+def _suggest(run: Run) -> str:
+    """Return what to try where no cause is known."""
+    if getattr(run.last, "sees", False):
+        return f"play more episodes, tacit.learn(env, {run.learner!r}, episodes={10 * run.episodes})"
+    other = "'q-backward'" if run.learner == "pg-adaptive" else "'pg-adaptive', steps='shared'"
+    return f"play more episodes, or try tacit.learn(env, {other}, episodes={run.episodes})"
 
 
 def find_causes(run: Run, training: Training, returns: Mapping[str, tuple[float, float, float]]) -> list[str]:
     """Return why a run may have learned nothing, and what to do about it."""
-    low, high = run.game.reward_range
-    if low == high:
-        return [f"all rewards were {low:g}, so there is nothing to learn"]
     causes = []
-    tried = training.steps / (training.states * max(run.game.actions))
-    states = max(training.steps // (RARELY * max(run.game.actions)), 2)
+    actions = max(run.game.actions)
+    tried = training.steps / (training.states * actions)
+    apart = training.steps / (max(training.cells, training.states) * actions)
+    states = max(training.steps // (RARELY * actions), 2)
+    if training.cells > training.states:
+        shares = run.learner in REGISTRY and "steps" in REGISTRY.parameters(run.learner)
+        again = f"{run.learner!r}, steps='shared'" if shares else "'q-backward'"
+        causes.append(
+            f"each step has a table of its own, in which an action was tried {_round(apart)} times in a state; "
+            f"tacit.learn(env, {again}, episodes={run.episodes}) learns from all steps together: {_round(tried)} times"
+        )
     if tried < RARELY:
         causes.append(
-            f"an action was tried {tried:.2g} times in a state, too rarely for tables; play "
-            f"{_round(run.episodes * RARELY / tried):,} episodes, or {suggest_encode(training.numbers, states)}"
+            f"an action was tried {_round(tried)} times in a state, too rarely for tables; play "
+            f"{_round(run.episodes * RARELY / tried)} episodes, or "
+            f"{suggest_encode(training.numbers, states, training.wrapper)}"
         )
-    if run.params.get("steps", "") is None:
-        causes.append("each step has a table of its own; steps='shared' learns from all steps of a state together")
     if float(np.mean(run.reward)) > returns["policy"][2]:
-        causes.append("the returned policy plays worse than training did; try another of run.candidates")
+        others = [name for name in run.candidates if name != run.chosen]
+        instead = f"try run.candidates[{others[0]!r}].policy" if others else "play more episodes"
+        causes.append(f"the returned policy plays worse than training did; {instead}")
     return causes
 
 
-def _round(value: float) -> int:
-    """Return a number to one digit, upwards."""
-    unit = 10 ** int(np.log10(value))
-    return int(-(-value // unit) * unit)
+def _round(value: float) -> str:
+    """Return a number in words, to one digit.
+
+    >>> _round(12_345), _round(0.31)
+    ('10,000', '0.3')
+    """
+    return f"{float(f'{value:.1g}'):,g}"

@@ -217,11 +217,11 @@ class EnvironmentEngine(Engine):
         steps, met = self._episode * self.bounds.horizon, max(self._states)
         if self._numbered or steps < MANY or met < steps / 2:
             return ""
-        tried = steps / (met * max(self.game.actions))
+        tried, states = steps / (met * max(self.game.actions)), max(steps // (10 * max(self.game.actions)), 2)
         return (
             f"of {steps:,} observations {met / steps:.0%} were new: a state was met {steps / met:.1f} times, and an "
             f"action tried {tried:.1g} times there, too rarely to learn from; "
-            f"{suggest_encode(self._shown_numbers, max(steps // (10 * max(self.game.actions)), 2))}"
+            f"{suggest_encode(self._shown_numbers, states, self.environment.wrapper)}"
         )
 
     @property
@@ -268,7 +268,8 @@ class EnvironmentEngine(Engine):
     def summarize(self) -> Training:
         """Return what is known of the training so far."""
         early = np.array(self._early[: max(self._episode // 10, 1)])
-        return Training(self._steps, early, max(self._states), self._shown_numbers)
+        cells = self.team.cells if self.learner.steps is None else 0
+        return Training(self._steps, early, max(self._states), cells, self._shown_numbers, self.environment.wrapper)
 
     def _mend(
         self, outcome: int, turn: Callable[[int], int], h: int, observations: Sequence[Any], over: list[bool] | None

@@ -10,6 +10,7 @@ import json
 import math
 import struct
 from collections.abc import Callable, Hashable, Sequence
+from importlib.util import find_spec
 from operator import index
 from typing import Any
 
@@ -56,6 +57,8 @@ class Observations:
         The agent, for messages.
     numbered : bool
         Whether the numbers of a Discrete space are those of the states; otherwise they are numbered as they are met.
+    wrapper : str
+        The function that gives the environment an `encode`, for messages.
 
     Attributes
     ----------
@@ -67,10 +70,12 @@ class Observations:
         The numbers of arrays of integers by their type and bytes; None of other observations.
     """
 
-    def __init__(self, space: Any, encode: Encode | None, who: str, *, numbered: bool) -> None:
-        self._key: Encode = _plain(space, who) if encode is None else encode
+    def __init__(
+        self, space: Any, encode: Encode | None, who: str, *, numbered: bool, wrapper: str = "from_pettingzoo"
+    ) -> None:
+        self._key: Encode = _plain(space, who, wrapper) if encode is None else encode
         self.count: int | None = None if encode is not None else count(space, integers=False)
-        self._who, self._space, self._encoded, self.numbered = who, space, encode, numbered
+        self._who, self._space, self._encoded, self._wrapper, self.numbered = who, space, encode, wrapper, numbered
         self.start = int(space.start) if numbered else 0
         arrays = encode is None and kind(space) in ("MultiDiscrete", "MultiBinary", "Box")
         self.raw: dict[tuple[int, bytes], int] | None = {} if arrays else None
@@ -127,7 +132,7 @@ class Observations:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._key = self._encoded or _plain(self._space, self._who)
+        self._key = self._encoded or _plain(self._space, self._who, self._wrapper)
 
     def restore(self, met: list[Hashable]) -> None:
         """Number observations as they were numbered before."""
@@ -215,7 +220,10 @@ def numberings(environment: Environment, encode: Sequence[Encode | None] | None)
     small = [kind(space) == "Discrete" and int(space.n) <= LARGEST_SPACE for space in environment.spaces]
     numbered = not any(each) and all(small)
     trios = zip(environment.spaces, each, environment.names, strict=True)
-    return [Observations(space, encoding, who, numbered=numbered) for space, encoding, who in trios]
+    return [
+        Observations(space, encoding, who, numbered=numbered, wrapper=environment.wrapper)
+        for space, encoding, who in trios
+    ]
 
 
 def can_number(environment: Environment) -> bool:
@@ -231,7 +239,7 @@ def _has_nan(key: Any) -> bool:
     return any(map(_has_nan, key)) if isinstance(key, tuple | frozenset) else bool(key != key)
 
 
-def _plain(space: Any, who: str) -> Encode:
+def _plain(space: Any, who: str, wrapper: str) -> Encode:
     """Return how observations of a space become hashable: as their numbers, in order."""
     if kind(space) == "Anything":
         return _hashable
@@ -239,7 +247,7 @@ def _plain(space: Any, who: str) -> Encode:
     for leaf in each:
         integers = np.dtype(getattr(leaf, "dtype", object)).kind in "iub" or count(leaf, integers=False) is not None
         if not integers or math.prod(leaf.shape if kind(leaf) != "Discrete" else ()) > LARGEST_ARRAY:
-            raise _too_large(leaf, who)
+            raise _too_large(leaf, who, wrapper)
     low, high = (np.concatenate([end.ravel() for end in side]) for side in zip(*(ends(leaf)[:2] for leaf in each)))  # noqa: B905
     checked: set[Hashable] = set()
 
@@ -247,7 +255,7 @@ def _plain(space: Any, who: str) -> Encode:
         numbers = tuple(flatten(space, observation))
         if numbers not in checked:  # an observation that was not met before
             if not all(float(number).is_integer() for number in numbers):  # of floats: so far they were whole numbers
-                raise _too_large(space, who)
+                raise _too_large(space, who, wrapper)
             if not ((low <= numbers) & (numbers <= high)).all():
                 raise ValueError("beyond its bounds")
             checked.add(numbers)
@@ -258,8 +266,8 @@ def _plain(space: Any, who: str) -> Encode:
     return key
 
 
-def _too_large(space: Any, who: str) -> TacitError:
-    advice = suggest_encode(count_floats(space), FEW_STATES)
+def _too_large(space: Any, who: str, wrapper: str) -> TacitError:
+    advice = suggest_encode(count_floats(space), FEW_STATES, wrapper)
     return TacitError(f"{who} must observe a small finite space; got {brief(space)}; {advice}")
 
 
@@ -268,18 +276,21 @@ def count_floats(space: Any) -> int:
     return sum(math.prod(leaf.shape) for leaf in leaves(space) if kind(leaf) == "Box")
 
 
-def suggest_encode(numbers: int, states: int) -> str:
-    """Return in words how to encode observations of so many numbers as so many states.
+def suggest_encode(numbers: int, states: int, wrapper: str = "from_pettingzoo") -> str:
+    """Return in words how to encode observations of so many numbers as so many states, or do without tables.
 
-    >>> suggest_encode(4, 1_000)
-    'give tacit.from_pettingzoo(env, encode=tacit.Bins(5)), 5 bins for each of 4 numbers'
+    >>> suggest_encode(4, 1_000).partition(", or")[0]
+    'give tacit.from_pettingzoo(env, encode=tacit.Bins(5)), 5 bins for each of 4 numbers (--game-set encode=bins=5)'
     """
     bins = int(states ** (1 / max(numbers, 1)) + 1e-9)
+    missing = "" if all(map(find_spec, ("jax", "optax"))) else f": {pip_command('networks')}"
+    networks = f"or learn with 'ppo', which has networks{missing}"
     if numbers and bins >= 2:
-        return f"give tacit.from_pettingzoo(env, encode=tacit.Bins({bins})), {bins} bins for each of {numbers} numbers"
+        option = f"{bins} bins for each of {numbers} numbers (--game-set encode=bins={bins})"
+        return f"give tacit.{wrapper}(env, encode=tacit.Bins({bins})), {option}, {networks}"
     return (
-        f"give tacit.from_pettingzoo(env, encode=f), with a function of yours that makes at most some {states:,} "
-        f"different values of an observation, or learn with 'ppo', which has networks: {pip_command('networks')}"
+        f"give tacit.{wrapper}(env, encode=f), with a function f of yours that makes at most some {states:,} "
+        f"different values of an observation, {networks}"
     )
 
 

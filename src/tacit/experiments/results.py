@@ -199,6 +199,10 @@ class Outcome:
         When the run began just now, and when learning ended.
     place, visits : int and list [S], or None
         Of play that never resets: the state that it ended in, and the periods in each state.
+    returns : dict or None
+        In an environment, as `Run.returns`.
+    error : str
+        What an environment failed with, and when, where that ended the run; "" otherwise.
 
     Examples
     --------
@@ -232,6 +236,8 @@ class Outcome:
     policy: str = ""
     place: int | None = None
     visits: list[int] | None = None
+    returns: dict[str, tuple[float, float, float]] | None = None
+    error: str = ""
 
     @property
     def label(self) -> str:
@@ -268,6 +274,8 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
         span=span,
         where=_machine(),
         visits=None if run.visits is None else run.visits.tolist(),
+        returns=None if run.returns is None else dict(run.returns),
+        error="" if run.error is None else f"after {run.episodes} episodes: {run.error}",
         **{name: getattr(run, name) for name in same},
     )
 
@@ -336,6 +344,8 @@ class Group:
             "welfare": welfare,
             "optimum": self.optimum,
             "gap": self._gap(),
+            "returns": self._returns(),
+            "advice": self.advice(),
             "candidates": self._candidates(),
             "chosen": [one.chosen for one in runs],
             "steps_per_second": speed * (first.horizon if first.spec.options.periods is None else 1),
@@ -398,6 +408,8 @@ class Group:
             facts["values"] = conclusion.values_fact(exact["value"], welfare, optimum)
         else:
             facts["reward"] = conclusion.reward_fact(summary["rewards"])
+        if summary["returns"] is not None:
+            facts["return"] = conclusion.return_fact(summary["returns"])
         facts["policy"] = conclusion.policy_fact([one.policy or "policy" for one in runs], [one.chosen for one in runs])
         sources = [one["source"] for one in summary["candidates"].values()]
         if len(sources) > 1:
@@ -424,10 +436,10 @@ class Group:
 
     def advice(self) -> list[str]:
         """Return advice, each kind once, with the number of seeds it is for."""
-        texts_by_kind: dict[str, list[str]] = {}
+        texts_by_kind: dict[tuple[str, int], list[str]] = {}
         for one in self.outcomes:
-            for kind, text in one.advice:
-                texts_by_kind.setdefault(kind, []).append(text)
+            for k, (kind, text) in enumerate(one.advice):
+                texts_by_kind.setdefault((kind, k), []).append(text)
         return [f"{texts[0]}{_others(len(texts), len(self.outcomes))}" for texts in texts_by_kind.values()]
 
     def gap_kind(self) -> tuple[str, str]:
@@ -449,6 +461,11 @@ class Group:
             "informative": all(gap.informative for gap in gaps),
             "of_uniform": float(np.mean(shares)) if shares else None,
         }
+
+    def _returns(self) -> dict[str, list[float]] | None:
+        """Return what the policy, random play and early training earned, with intervals: means over seeds."""
+        every = [one.returns for one in self.outcomes if one.returns is not None]
+        return {name: np.mean([one[name] for one in every], axis=0).tolist() for name in every[0]} if every else None
 
     def _candidates(self) -> dict[str, Any]:
         names = dict.fromkeys(name for one in self.outcomes for name in one.candidates)

@@ -355,6 +355,7 @@ class ExperimentRunner(Dispatcher):
         outcomes = [one for one in self.results if isinstance(one, Outcome)]
         failed = [(order, one) for order, one in zip(self.items, self.results, strict=True) if isinstance(one, Failure)]
         failures = [FailedRun(order.spec, one.sentence) for order, one in failed]
+        failures += [FailedRun(one.spec, one.error) for one in outcomes if one.error]  # with what was done before
         if self.interrupted and not outcomes:
             raise KeyboardInterrupt
         happened = any(one.happened for _, one in failed)
@@ -399,7 +400,7 @@ class ExperimentRunner(Dispatcher):
         """Pass on what people should know, each text once."""
         for text in texts:
             if self._note is not None and text not in self._noted:
-                self._noted.add(text)
+                self._noted |= {text, text.partition(": ")[2]}  # with an environment's name, and without
                 self._note(text)
 
     def _count(self, k: int, those: set[int]) -> None:
@@ -428,8 +429,10 @@ class ExperimentRunner(Dispatcher):
             case Failure():
                 self._count(k, self._failed)
             case Outcome():
-                self._tell(*result.notes)  # on an executor of others nothing came on the way
-                if not result.interrupted:
+                self._tell(*(note for note in result.notes if note not in result.error))  # of executors of others
+                if result.error:
+                    self._count(k, self._failed)
+                elif not result.interrupted:
                     self._count(k, self._done)
 
 

@@ -437,7 +437,7 @@ class RunSpec:
 def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
     """Return the checked runs of an experiment by game, learner and seed, with all defaults."""
     runs: list[RunSpec] = []
-    options = replace(experiment.options, keep=experiment.options.keep and keep)
+    options = experiment.options
     chosen_games = sweep(experiment.games, games.REGISTRY)
     chosen_learners = sweep(experiment.learners, REGISTRY)
     total = experiment.seeds * len(chosen_games) * len(chosen_learners)
@@ -447,6 +447,8 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
         game = make_game(game_spec)
         name = getattr(game, "name", None) or None
         label = game_spec.label or (name if games.is_file(game_spec.name) else None)
+        played = game.digest.startswith(NO_TABLES)  # at the end, by its record
+        options = replace(experiment.options, keep=experiment.options.keep and (keep or played))
         for chosen in chosen_learners:
             first = RunSpec(
                 options=options,

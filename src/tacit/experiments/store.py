@@ -56,7 +56,7 @@ MACHINE, LOCK = "machine.json", ".lock"
 LAST, GAME, SIZES = "last.npz", "game.npz", "game.json"
 
 #: What of an outcome stands in the summary: all but what the other files have, and what is known only just now.
-_ELSEWHERE = ("spec", "curve", "interrupted", "learned", "span", "seconds", "where")
+_ELSEWHERE = ("spec", "curve", "interrupted", "error", "learned", "span", "seconds", "where")
 #: The largest summary that is read, and bytes of memory that one byte of it or of a curve may become.
 _LIMIT, _SPREAD = 64_000_000, 24
 
@@ -153,7 +153,7 @@ def load_run(path: str | os.PathLike[str], game: Any = None) -> Run:
     candidates.setdefault(stored.chosen, Candidate.with_gaps(Gaps.unknown("nash", stored.agents), policy=policy))
     if "last" in candidates and LAST in names:
         candidates["last"] = candidates["last"].with_policy(last)  # type: ignore[arg-type]
-    same = ("episodes", "chosen", "curve", "params", "seconds", "ended", "notes", "place")
+    same = ("episodes", "chosen", "curve", "params", "seconds", "ended", "notes", "place", "returns")
     return Run(
         game,
         stored.spec.learner.name,
@@ -162,6 +162,7 @@ def load_run(path: str | os.PathLike[str], game: Any = None) -> Run:
         candidates=candidates,
         reward=np.array(stored.reward),
         visits=None if stored.visits is None else np.array(stored.visits),
+        causes=stored.advice,
         **{name: getattr(stored, name) for name in same},
     )
 

@@ -187,10 +187,11 @@ def work(order: Order, watch: Watcher | None) -> store.Delivery:
     with contextlib.nullcontext(game) if spec.has_tables else game.enter() as entered:  # an environment for each run
         learner = spec.learner.learner or spec.learner.name
         run = run_learner(entered, learner, spec.learner.params, spec.options, clock, watch, checkpoint=checkpoint)
-    if not isinstance(run.error, CutShort):
+    if order.directory is not None and not isinstance(run.error, CutShort):
         run.raise_error()  # what was done up to the last checkpoint is kept
     ended_run = outcome(spec, run, learned=run.episodes - clock.before, span=(clock.began, clock.ended))
-    return store.Delivery(ended_run, {} if run.interrupted else store.others(run, spec))
+    stored = order.directory is not None and not run.interrupted
+    return store.Delivery(ended_run, store.others(run, spec) if stored else {})
 
 
 #: Games of the runs of this process, by what they are: runs of the same game share it.
