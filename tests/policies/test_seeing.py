@@ -60,7 +60,7 @@ def test_a_file_holds_the_bins(run: tacit.Run, ending: str, tmp_path: Path):
         here = run.last.part(0)
         here.begin(k)
         s = run.game.state(observation)  # type: ignore[attr-defined]
-        assert part.number(observation) == s
+        assert part.number(observation) == here.number(observation) == s
         assert part.act(0, observation=observation) == here.act(0, s)
     assert part.unknown == 0
     again = tacit.policies.load(tmp_path / f"policy.{ending}")

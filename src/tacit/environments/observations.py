@@ -204,6 +204,11 @@ class Observations:
         """What a file says of its encode: bins, that it is a function, or nothing."""
         return None if self._encoded is None else getattr(self._encoded, "stored", base.FUNCTION)
 
+    @property
+    def bins(self) -> Encode | None:
+        """What makes bins of an observation, where `encode` is `Bins`."""
+        return self._encoded if hasattr(self._encoded, "stored") else None
+
     def known(self, observation: Any) -> int | None:
         """Return an observation's number; None if never met, or not of its space."""
         try:

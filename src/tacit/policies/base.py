@@ -297,7 +297,8 @@ class Policy(Sealed, ABC):
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
         part = self._part(i)
         if self.observations is not None:
-            part.tell(self.observations[i], self.states, None if self.encodes is None else self.encodes[i])
+            encodes = self.encodes or [getattr(one, "bins", None) for one in self.observations]
+            part.tell(self.observations[i], self.states, encodes[i])
         return part
 
     def predict(
