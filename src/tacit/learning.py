@@ -69,7 +69,7 @@ def learn(
     learner : str, learner object, Python class, or a list of those, one for each agent
         A name from `tacit learners`, or an object such as `tacit.learners.StageV(bandit="tsallis-inf")`. If not given:
         `model-central` for a single agent, `portfolio` in games with tables of at most 1024 joint actions,
-        `q-backward` in environments, and otherwise `adaptive-v-cce`, as where parameters are given without a name.
+        `q-backward` in environments, and otherwise `adaptive-v-cce`, as where its parameters are given.
         A class of your own is called with `states`, `actions`,
         `horizon`, `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a, reward, next_state)`; it
         is played by agents on their own instead of in the compiled loop, some hundred times slower.

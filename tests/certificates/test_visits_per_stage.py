@@ -88,4 +88,4 @@ def test_wrong_numbers_are_told(given: str, tmp_path: Path, capsys: pytest.Captu
 
 def test_a_parameter_of_the_game_is_not_one_of_the_learner(capsys: pytest.CaptureFixture[str]):
     assert main(["run", "spectrum", "--set", "agents=8"]) == 2
-    assert "learner 'adaptive-v-cce' has no parameter 'agents'" in capsys.readouterr().err
+    assert "a learner must be named for agents" in capsys.readouterr().err

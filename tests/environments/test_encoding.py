@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -228,6 +229,17 @@ def test_spaces_and_bins_are_checked_before_the_first_episode(bins: Any):
     encode = None if bins is None else tacit.Bins(bins)
     with pytest.raises(tacit.TacitError, match=r"small finite space|entries|ascend|at least 1|1 to 1000000"):
         tacit.learn(tacit.from_pettingzoo(env, encode=encode), episodes=5)
+
+
+def test_a_part_numbers_what_is_shown_before_and_after_it_is_stored(tmp_path: Path):
+    run = tacit.learn(tacit.from_gymnasium(Lab(spaces.Box(-1.0, 1.0, (2,))), encode=tacit.Bins(2)), episodes=30)
+    run.policy.save(tmp_path / "part.json", agent=0)
+    parts = [run.policy.part(0), tacit.policies.Part.load(tmp_path / "part.json")]
+    shown = np.array([0.3, -0.9], np.float32)
+    assert parts[0].number(shown) == parts[1].number(shown) == run.game.state(shown)
+    for part in parts:
+        with pytest.raises(tacit.TacitError, match="must be 2 numbers"):
+            part.number([0.3])
 
 
 def test_floats_are_refused_at_the_first_observation():

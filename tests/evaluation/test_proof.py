@@ -469,3 +469,9 @@ def test_what_cannot_be_proven_is_told(monkeypatch: pytest.MonkeyPatch):
 def test_the_second_checker_refuses_what_is_no_proof():
     with pytest.raises(NoProof):
         exact_gaps([])
+
+
+def test_a_run_is_proven_by_its_policy():
+    game = tacit.make("prisoners-dilemma")
+    run = tacit.learn(game, "npg", episodes=20)
+    assert tacit.prove(game, run).document == tacit.prove(game, run.policy).document

@@ -10,6 +10,7 @@ import pytest
 
 import tacit
 from tacit.cli.main import main
+from tacit.experiments import comparison as comparison_module
 
 
 class Words:
@@ -49,8 +50,33 @@ def test_the_better_learner_comes_first(caplog: pytest.LogCaptureFixture):
     assert "needs the game's tables" in comparison.left_out["npg"]
     shown = repr(comparison)
     assert shown.index("q-backward") < shown.index("Wrong") < shown.index("left out: npg")
+    mean, low, high = comparison.facts["random"]
+    assert low < mean < high < 2.0
+    assert f"random play {mean:.4g}" in shown
     with pytest.raises(tacit.TacitError, match="by episodes"):
         tacit.compare(Words(), ["q-independent"], seconds=1.0)
+
+
+def test_ctrl_c_keeps_what_was_measured(monkeypatch: pytest.MonkeyPatch):
+    learn, asked = comparison_module.run_learner, []
+
+    def learn_once(*args: Any, **options: Any) -> Any:
+        asked.append(args)
+        if len(asked) == 1:
+            return learn(*args, **options)
+
+        def press(event: Any) -> None:
+            raise KeyboardInterrupt
+
+        return learn(*args, press, **options)
+
+    monkeypatch.setattr(comparison_module, "run_learner", learn_once)
+    comparison: Any = tacit.compare(Words(), [Wrong, "q-backward", "q-independent"], episodes=50, seeds=1)
+    assert comparison.interrupted
+    assert [row["learner"] for row in comparison.rows] == ["Wrong"]
+    assert len(asked) == 2
+    with pytest.raises(KeyboardInterrupt):  # npg does not fit, and nothing else had begun
+        tacit.compare(Words(), ["npg", "q-backward"], episodes=50, seeds=1)
 
 
 def test_on_the_command_line(capsys: pytest.CaptureFixture[str]):

@@ -200,6 +200,11 @@ class Observations:
             return None
 
     @property
+    def encoding(self) -> Encode | None:
+        """What makes a key of an observation, where one is given: bins, or a function."""
+        return self._encoded
+
+    @property
     def stored_encode(self) -> Any:
         """What a file says of its encode: bins, that it is a function, or nothing."""
         return None if self._encoded is None else getattr(self._encoded, "stored", base.FUNCTION)

@@ -77,15 +77,15 @@ class Proof:
         return f"Proof({self.kind} gap ≤ {self.size})"
 
 
-def prove(game: Any, policy: MarkovPolicy | RecordedPolicy, *, gap: str | None = None) -> Proof:
+def prove(game: Any, policy: Any, *, gap: str | None = None) -> Proof:
     """Prove what each agent gains at most by deviating from a Markov policy.
 
     Parameters
     ----------
     game : TabularGame or CountGame
         Finite or discounted.
-    policy : MarkovPolicy
-        Product or correlated.
+    policy : MarkovPolicy, or Run
+        Product or correlated; of a run, the policy that it returns.
     gap : {"nash", "cce", "ce"}, optional
         Which deviations count; by default nash for a product policy and cce for a correlated one.
 
@@ -104,6 +104,7 @@ def prove(game: Any, policy: MarkovPolicy | RecordedPolicy, *, gap: str | None =
     (True, 'ce')
     """
     tables = with_tables(game)
+    policy = policy.policy if hasattr(policy, "candidates") else policy
     if isinstance(policy, RecordedPolicy):
         raise TacitError("policy must be a Markov policy, as run.candidates['markov'].policy is; got a mixture")
     check_policy(policy)

@@ -20,7 +20,8 @@ from tacit.core.display import Document, Table, count, drop_noise
 from tacit.core.errors import TacitError, brief
 from tacit.engine.events import log
 from tacit.environments.adapters import environment, is_environment, name_of
-from tacit.environments.measuring import evaluate_by_play, exploit, with_interval
+from tacit.environments.choosing import FEWEST
+from tacit.environments.measuring import PlayedEvaluation, evaluate_by_play, exploit, with_interval
 from tacit.environments.pettingzoo import NamedEnvironment
 from tacit.evaluation import uniform_gap
 from tacit.evaluation.solve import welfare_range
@@ -33,6 +34,7 @@ from tacit.games.tabular import TabularGame, as_tables
 from tacit.learners import PPO, REGISTRY, resolve
 from tacit.learning import run_learner
 from tacit.options import Options
+from tacit.policies import MarkovPolicy
 
 #: The target gap, as a share of the uniform policy's.
 TARGET = 0.1
@@ -216,9 +218,9 @@ def compare(
 
     Parameters
     ----------
-    game : TabularGame
-        Or a GameSpec, or an environment, in which learners are ranked by the return of their policies in fresh
-        episodes, with what trained best responses gain. What that takes is said beforehand.
+    game : TabularGame or str
+        Or a name as on the command line, a GameSpec, or an environment, in which learners are ranked by the return of
+        their policies in fresh episodes, with what trained best responses gain. What that takes is said beforehand.
     learners : list, optional
         Names from `tacit learners`, learners, or `LearnerSpec` objects with parameters and labels. All registered ones
         if not given. Those that do not fit the game are left out, with the reason.
@@ -250,6 +252,7 @@ def compare(
     """
     if episodes is not None and seconds is not None:
         raise TacitError("one of episodes and seconds must be given; got both")
+    game = GameSpec(game) if isinstance(game, str) else game
     there = make_game(game) if isinstance(game, GameSpec) else game
     if isinstance(there, NamedEnvironment) or (is_environment(there) and read_table(there) is None):
         if seconds is not None or out is not None:
@@ -328,7 +331,7 @@ def compare_by_play(
         agents = len(environment(env).names)
         name = name_of(getattr(env, "env", env))
     plays = max(episodes // SHARE, LEAST)
-    measuring = plays * (2 + 3 * agents)
+    measuring = max(episodes // SHARE, 2 * FEWEST) + plays * (3 + 3 * agents)
     runs = len(specs) * seeds
     budget = f"{episodes:,} episodes a run, {count(seeds, 'seed')}; at most {measuring:,} more to measure each"
     total = f"{runs * (episodes + measuring):,} episodes in all"
@@ -340,20 +343,25 @@ def compare_by_play(
         label = spec.label or spec.name
         try:
             with _enter(game) as env:
-                rows.append(_measure(env, spec, label, range(seed, seed + seeds), episodes, plays))
+                rows.append(_measure(env, spec, label, range(seed, seed + seeds), episodes, plays, first=not rows))
         except TacitError as error:
             left_out[label] = str(error)
         except KeyboardInterrupt:
+            if not rows:
+                raise
             interrupted = True
             break
         if progress is not None:
             done = (k + 1) * seeds
             progress(Progress(done, runs, done * episodes, runs * episodes, failed=len(left_out) * seeds))
     if not rows:
-        raise TacitError("; ".join(f"{label}: {why}" for label, why in left_out.items()) or "interrupted")
+        raise TacitError("; ".join(f"{label}: {why}" for label, why in left_out.items()))
+    random = rows[0].pop("random")
     rows.sort(key=lambda row: -row["return"][0])
     shown = Table("", PLAYED_COLUMNS, [_played_cells(rank, row) for rank, row in enumerate(rows, start=1)], head=2)
-    return Comparison(f"{name}: {budget}", rows, shown, {"budget": budget}, left_out, interrupted)
+    facts = {"budget": budget, "random": random}
+    title = f"{name}: {budget}; random play {with_interval(*random)}"
+    return Comparison(title, rows, shown, facts, left_out, interrupted)
 
 
 def _played_cells(rank: int, row: dict[str, Any]) -> tuple[str, ...]:
@@ -362,25 +370,36 @@ def _played_cells(rank: int, row: dict[str, Any]) -> tuple[str, ...]:
     return str(rank), row["learner"], value, least, f"{row['gain']:.3g}", training, f"{row['seconds']:.2f}"
 
 
-def _measure(env: Any, spec: LearnerSpec, label: str, seeds: range, episodes: int, plays: int) -> dict[str, Any]:
-    """Return what is known of one learner: all are measured in the same episodes."""
-    values, low, high, gains, training, seconds = [], [], [], [], set(), 0.0
+def _measure(
+    env: Any, spec: LearnerSpec, label: str, seeds: range, episodes: int, plays: int, *, first: bool
+) -> dict[str, Any]:
+    """Return what is known of one learner: all are measured in the same episodes. With the first, random play is."""
+    every, random, gains, training, seconds = [], [], [], set[str](), 0.0
     for seed in seeds:
         run = run_learner(env, spec.learner or spec.name, spec.params, Options(episodes, seed))
         run.raise_error()
+        if run.interrupted:
+            raise KeyboardInterrupt
+        if first:
+            uniform = MarkovPolicy.uniform(run.game)
+            uniform.observations = run.last.observations
+            random.append(evaluate_by_play(run.game, uniform, episodes=plays, seed=seed))
         played = evaluate_by_play(env, run, episodes=plays, seed=seed)
         responses = exploit(env, run, episodes=plays, plays=plays, seed=seed)
-        values.append(float(played.values.mean()))
-        low.append(played.low.mean())
-        high.append(played.high.mean())
+        every.append(played)
         gains.append(float(np.nanmax(responses.gains)))
         training |= set(responses.training)
         seconds += run.seconds / len(seeds)
     return {
         "learner": label,
-        "return": [float(np.mean(one)) for one in (values, low, high)],
-        "per_seed": values,
+        "return": _average(every),
+        "per_seed": [float(played.values.mean()) for played in every],
         "gain": float(np.mean(gains)),
         "training": sorted(training - {""}),
         "seconds": seconds,
-    }
+    } | ({"random": _average(random)} if first else {})
+
+
+def _average(every: Sequence[PlayedEvaluation]) -> list[float]:
+    """Return the mean return over agents and seeds, and its interval."""
+    return [float(np.mean([getattr(one, name) for one in every])) for name in ("values", "low", "high")]

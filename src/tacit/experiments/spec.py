@@ -45,6 +45,7 @@ from tacit.core import call_hook, check, files, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.registry import Registry
 from tacit.environments.adapters import environment
+from tacit.environments.engine import check_spaces
 from tacit.environments.pettingzoo import NO_TABLES, NamedEnvironment
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.protocol import is_game
@@ -509,7 +510,10 @@ def default_learner(spec: GameSpec, params: Mapping[str, Any]) -> str:
     if not hasattr(game, "enter"):
         return default_for(game, game.agents, params)
     with game.enter() as env:
-        return default_for(None, len(environment(env).names), params)
+        adapter = environment(env)
+        if env.encode is None:  # refused before any worker starts
+            check_spaces(adapter, [False] * len(adapter.names), 0)
+        return default_for(None, len(adapter.names), params)
 
 
 def same_game(spec: RunSpec, game: Any = None) -> ExactGame | NamedEnvironment:

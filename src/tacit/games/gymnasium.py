@@ -52,7 +52,8 @@ def has_table(env: Any) -> bool:
 def is_own(name: str) -> bool:
     """Return whether an id is of one of Gymnasium's own environments that have a table. Nothing is imported to tell."""
     spec = require("gymnasium", "gymnasium").registry.get(name)
-    return str(getattr(spec, "entry_point", None)).startswith("gymnasium.envs.toy_text.")
+    modules = tuple(f"gymnasium.envs.toy_text.{module}" for module in ("frozen_lake", "cliffwalking", "taxi"))
+    return str(getattr(spec, "entry_point", None)).startswith(modules)
 
 
 def make_environment(env: Any, params: Mapping[str, Any]) -> Any:

@@ -124,14 +124,25 @@ def default_for(game: Game | None, agents: int, params: Mapping[str, Any] = Mapp
     """Return the default learner's name, in a game or an environment.
 
     One agent alone can plan on its own model. Several: `portfolio` with joint tables of at most 1024 joint actions,
-    `q-backward` in environments, otherwise, and for parameters without a name, adaptive V-learning.
+    `q-backward` in environments, otherwise, and for parameters without a name, adaptive V-learning. In environments
+    parameters of `q-backward` need no name either.
 
     >>> import tacit
     >>> default_for(tacit.make("chicken"), 2), default_for(tacit.make("minority", agents=5), 5)
     ('portfolio', 'adaptive-v-cce')
+    >>> default_for(None, 2, {"trace": 0.5}), default_for(None, 2, {"steps": "shared"})
+    ('q-backward', 'adaptive-v-cce')
     """
     if params:
-        return DEFAULT
+        having = [name for name in REGISTRY if {*params} - {"preset"} <= {*REGISTRY.parameters(name)}]
+        defaults = [name for name in [IN_ENVIRONMENTS] * (game is None) + [DEFAULT] if name in having]
+        if not defaults:
+            which = (
+                f"{', '.join(having)} have it" if having else "none has it (a game's go to tacit.make or --game-set)"
+            )
+            must = f"a learner must be named for {', '.join(params)}, which is no parameter of the default"
+            raise TacitError(f"{must}; {which}")
+        return defaults[0]
     if agents == 1 and (game is None or max(game.actions) <= JOINT):
         return "model-central"
     if game is None:

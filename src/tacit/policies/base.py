@@ -623,10 +623,11 @@ class Part:
             self._numbers = number_observations(observations)
         try:
             s = self._numbers.get(observation_key(observation))
-            if s is None and callable(self._encode):
-                s = self._numbers.get(observation_key(self._encode(observation)))
         except TacitError:
-            return None
+            s = None
+        bins = self._encode or getattr(self._observed, "encoding", None)
+        if s is None and isinstance(bins, StoredBins):
+            s = self._numbers.get(observation_key(bins(observation)))
         return s
 
     def find(self, observation: Any) -> int | None:
