@@ -134,7 +134,7 @@ def test_frozen_lake_and_taxi_are_solved():
     lake = tacit.learn(gymnasium.make("FrozenLake-v1"), episodes=2000)
     assert lake.values[0] > 0.73
     name = next(name for name in ("Taxi-v4", "Taxi-v3") if name in gymnasium.registry)
-    taxi = tacit.learn(gymnasium.make(name), "model-central", episodes=1000, steps="shared")
+    taxi = tacit.learn(gymnasium.make(name), "model-central", episodes=1000)
     assert taxi.values[0] > 7.5
 
 
@@ -144,7 +144,7 @@ def test_the_pole_is_held_up():
     env = gymnasium.make("CartPole-v1")
     bins = tacit.Bins([1, [-0.5, 0.5], 6, [-1, -0.3, 0.3, 1]])
     small = tacit.from_pettingzoo(env, horizon=100, encode=bins)
-    run = tacit.learn(small, "model-central", episodes=60, steps="shared")
+    run = tacit.learn(small, "model-central", episodes=60)
     assert tacit.evaluate(tacit.from_pettingzoo(env, horizon=100), run, episodes=100).values[0] > 90
 
 
@@ -166,7 +166,7 @@ def test_rounding_is_not_enough_for_simple_spread_and_bins_are():
         spread = module("pettingzoo.mpe.simple_spread_v3")
     env = spread.parallel_env(N=3, max_cycles=25)
     rounded = tacit.from_pettingzoo(env, encode=lambda seen: tuple(np.round(seen, 1).tolist()))
-    with pytest.warns(UserWarning, match=r"were new.*tacit\.Bins"):
+    with pytest.warns(UserWarning, match=r"were new.*encode=f"):
         tacit.learn(rounded, "q-independent", episodes=200)
     bins = tacit.Bins([1, 1, 1, 1, *[[0.0]] * 6, *[1] * 8])
     run = tacit.learn(tacit.from_pettingzoo(env, encode=bins), "pg-adaptive", episodes=2000, steps="shared")
