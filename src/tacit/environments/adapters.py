@@ -100,6 +100,8 @@ class Environment:
 
     def _look(self, shown: Sequence[Any], infos: Sequence[Any]) -> None:
         """Read the masks. One without any action says that it is not the agent's turn: nothing it does matters."""
+        if not (self._masked or any(isinstance(one, dict) and one for one in (*shown, *infos))):
+            return
         acting = 0  # agents that can do something
         for i, (observation, info) in enumerate(zip(shown, infos, strict=True)):
             mask = find_mask(observation, info)

@@ -11,6 +11,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -164,35 +165,33 @@ class TablePlayer:
     def __init__(self, part: MarkovPart, horizon: int) -> None:
         self._table: FloatArray = part.table  # type: ignore[assignment]
         self._agent, self._horizon = part.agent, horizon
-        self._rows: dict[tuple[int, int], int | list[float]] = {}  # an action, or cumulated probabilities
-        self._numbers: list[float] = []
+        self.rows: dict[tuple[int, int], int | list[float]] = {}  # an action, or cumulated probabilities
+        self.numbers: list[float] = []
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
-        self._seed, self._numbers = seed, []
+        self._seed, self.numbers = seed, []
 
-    def _draw(self) -> list[float]:
+    def draw(self) -> list[float]:
         """Return the agent's own numbers of the episode, one for each step."""
-        self._numbers = streams.stream(self._seed, streams.agent_role(self._agent)).random(self._horizon).tolist()
-        return self._numbers
+        self.numbers = streams.stream(self._seed, streams.agent_role(self._agent)).random(self._horizon).tolist()
+        return self.numbers
 
     def _read(self, h: int, s: int) -> int | list[float]:
         """Return the action of a row, or its cumulated probabilities where it mixes."""
-        probs = self._table[h % len(self._table), s]
-        row = int(probs.argmax()) if probs.max() == 1.0 else np.cumsum(probs)[:-1].tolist()
-        self._rows[h, s] = row
+        probs = self._table[h % len(self._table), s].tolist()
+        row = probs.index(1.0) if 1.0 in probs else list(accumulate(probs))[:-1]
+        self.rows[h, s] = row
         return row
 
     def act(self, h: int, s: int) -> int:
-        """Return the action at step h in state s."""
-        row = self._rows.get((h, s))
-        if row is None:
-            row = self._read(h, s)
-        return row if type(row) is int else bisect_right(row, (self._numbers or self._draw())[h])  # type: ignore[arg-type]
+        """Return the action at step h in state s, which was not met at this step before."""
+        row = self._read(h, s)
+        return row if isinstance(row, int) else bisect_right(row, (self.numbers or self.draw())[h])
 
     def stray(self, h: int) -> int:
         """Return an action, drawn uniformly, in a state that the policy does not know."""
-        return int((self._numbers or self._draw())[h] * self._table.shape[2])
+        return int((self.numbers or self.draw())[h] * self._table.shape[2])
 
 
 class EpisodePlayers:
@@ -203,6 +202,7 @@ class EpisodePlayers:
         quick = [TablePlayer(part, horizon) if type(part) is MarkovPart and part.product else part for part in parts]
         self.parts: list[Any] = quick
         self._known = _known(policy, len(actions))
+        self._rows: list[dict[tuple[int, int], Any]] = [getattr(part, "rows", {}) for part in quick]
         self.actions, self.deviation, self.lost = list(actions), deviation, 0  # observations that a part did not know
 
     def begin(self, seed: int) -> None:
@@ -218,6 +218,10 @@ class EpisodePlayers:
         """Return the agents' actions, uniform on unknown observations. Those are counted unless the agent is out."""
         chosen = []
         for i, part in enumerate(self.parts):
+            row = self._rows[i].get((h, states[i]))  # of a table
+            if row is not None:
+                chosen.append(row if type(row) is int else bisect_right(row, (part.numbers or part.draw())[h]))
+                continue
             known = part.sees or states[i] < self._known[i]
             if part.sees:
                 before = part.unknown
