@@ -68,7 +68,9 @@ docs: $(READY)   ## the site in build/docs/html: notebooks are executed, warning
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/docs/doctrees docs build/docs/html
 	@echo "open build/docs/html/index.html"
 
+# numba imports coverage in every process where it is installed.
 coverage: $(READY)  ## which lines the tests run, as pages in build/coverage (a report, not a goal)
+	$(PIP) "pytest-cov>=5"
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --cov --cov-report=html:build/coverage --cov-report=term:skip-covered
 
 dist: $(READY)   ## wheel and sdist in dist
