@@ -53,6 +53,8 @@ def test_a_run_in_an_environment_comes_back(tmp_path: Path):
     np.testing.assert_array_equal(*played)
     with pytest.raises(tacit.TacitError, match="give the environment itself"):
         back.exploit(episodes=10)
+    again = tacit.Run.load(tmp_path / "run", game=Words())
+    assert (str(again), again.exploit(episodes=10).plays) == (str(run), 5)
 
 
 def test_runs_of_experiments_are_read_and_altered_ones_refused(tmp_path: Path):

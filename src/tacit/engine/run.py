@@ -557,7 +557,8 @@ class Run:
         path : path
             The run's directory.
         game : game, optional
-            The game that was learned, where the directory neither holds nor names one of this package.
+            The game that was learned, where the directory neither holds nor names one of this package; or the
+            environment, which `exploit` plays.
         """
         return call_hook("load_run", path, game)  # type: ignore[no-any-return]
 

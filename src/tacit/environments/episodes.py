@@ -239,7 +239,10 @@ class EnvironmentGame(NamedGame):
     def wrap(self) -> WrappedEnv:
         """Return the environment with its horizon, and the range of rewards where known."""
         if self.source is None:
-            raise TacitError(f"{self!r} does not hold its environment any more; give the environment itself")
+            raise TacitError(
+                f"{self!r} does not hold its environment any more; give the environment itself, as to "
+                "tacit.exploit(env, run.policy)"
+            )
         return WrappedEnv(self.source, self.horizon, None if self.uncertain else self.reward_range)
 
     def state(self, observation: Any, *, agent: int = 0) -> int:

@@ -88,7 +88,12 @@ def from_pettingzoo(
     >>> tacit.learn(env, "q-independent", episodes=20).game.horizon
     5
     """
-    return WrappedEnv(env, horizon, reward_range, read_encode(encode))
+    return _wrap(env, horizon=horizon, reward_range=reward_range, encode=read_encode(encode))
+
+
+def _wrap(env: Any, **options: Any) -> WrappedEnv:
+    """Return an environment with options; one that has some already keeps those that are not given."""
+    return replace(wrap(env), **{name: option for name, option in options.items() if option is not None})
 
 
 def from_gymnasium(
@@ -129,6 +134,9 @@ def from_gymnasium(
     >>> tacit.from_gymnasium("CartPole-v1", encode=tacit.Bins(6), horizon=100)
     WrappedEnv(env=<...<CartPole-v1>...>, horizon=100, reward_range=None, encode=Bins(count=6))
     """
+    options = {"horizon": horizon, "reward_range": reward_range, "encode": read_encode(encode)}
+    if isinstance(env, WrappedEnv) and discount is None and not kwargs:
+        return _wrap(env, **options)
     env = make_environment(env, kwargs)
     if encode is None and has_table(env):
         if reward_range is not None:
@@ -136,7 +144,7 @@ def from_gymnasium(
         return read_gymnasium(env, horizon=horizon, discount=discount)
     if discount is not None:
         raise TacitError(f"discount must be left out for {name_of(env)}, which has no transition table")
-    return WrappedEnv(env, horizon, reward_range, read_encode(encode))
+    return _wrap(env, **options)
 
 
 #: Stands before the digest of an environment's code, which takes the place of the tables it does not have.

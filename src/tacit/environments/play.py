@@ -446,7 +446,9 @@ def finite_returns(played: Played) -> FloatArray:
 def open_environment(game: Any, policy: Any, *, counts: bool = False) -> EnvironmentArena:
     """Return an environment, or the game of a run in one, as a policy's arena."""
     wrapped = game.wrap() if isinstance(game, EnvironmentGame) else wrap(game)
-    learned: Any = game.observations if isinstance(game, EnvironmentGame) else getattr(policy, "observations", None)
+    learned: Any = getattr(policy, "observations", None)
+    if isinstance(game, EnvironmentGame) and hasattr(game.observations[0], "copy"):  # not of a file
+        learned = game.observations
     env, horizon, reward_range, encode = wrapped.env, wrapped.horizon, wrapped.reward_range, wrapped.encode
     adapter = environment(env)
     if getattr(policy, "agents", None) != len(adapter.actions) or tuple(policy.actions) != tuple(adapter.actions):

@@ -3,12 +3,13 @@
     spec.toml        what was run, the hash, the versions
     curve.jsonl      the curve, one line for each measurement, written as it happens
     policy.npz       the policy, where it is kept
+    game.json        beside the policy of an environment: the environment's sizes
     machine.json     where it ran and for how long: of all files the only one that is not the same on another machine
     summary.json     the numbers, and the digests of the files above; written last: a run that has one is finished
     checkpoint.npz   while the run is not finished
 
-`run.save` writes such a directory too, with the last iterate (`last.npz`) and the game (`game.npz`, or the sizes of an
-environment in `game.json`); `tacit.Run.load` reads both.
+`run.save` writes such a directory too, with the last iterate (`last.npz`) and the game (`game.npz`);
+`tacit.Run.load` reads both.
 
 Every file but the growing curve is written atomically. One that was cut short or altered is reported by name and never
 used.
@@ -86,7 +87,11 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
     """Return the files of a run besides its numbers, which a worker sends back."""
     if not spec.options.keep:
         return {}
-    return _saved(run.policy, POLICY)
+    contents, game = _saved(run.policy, POLICY), run.game
+    if isinstance(game, EnvironmentGame):
+        sizes = {name: getattr(game, name) for name in ("name", "actions", "horizon", "reward_range")}
+        contents[SIZES] = json.dumps(sizes).encode()
+    return contents
 
 
 def _saved(thing: Any, name: str) -> dict[str, bytes]:
@@ -123,9 +128,6 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
         if not stored.hold() or any(part.name != LOCK for part in directory.iterdir()):
             raise TacitError(f"{path} must be a new or empty directory; got one that holds something")
         contents = _saved(run.last, LAST) | _saved(as_tables(game), GAME)
-        if isinstance(game, EnvironmentGame):
-            sizes = {name: getattr(game, name) for name in ("name", "actions", "horizon", "reward_range")}
-            contents[SIZES] = json.dumps(sizes).encode()
         ended = replace(outcome(spec, run, learned=0, span=(0.0, 0.0)), interrupted=False)
         stored.store(Delivery(ended, {**others(run, spec), **contents}))
 
@@ -138,10 +140,11 @@ def load_run(path: str | os.PathLike[str], game: Any = None) -> Run:
     names = _summary(directory)["files"]
     if game is None and GAME in names:
         game = games.load(directory / GAME)
-    elif game is None and SIZES in names:
+    elif SIZES in names:
         with _report_altered(directory / SIZES):
             sizes = policies.base.parse_json(files.read(directory / SIZES).decode(), SIZES, "JSON")
-            game = EnvironmentGame.of_policy(policy, sizes)
+            source, game = getattr(game, "env", game), EnvironmentGame.of_policy(policy, sizes)
+            game.source = source  # None, or the environment
     elif game is None and stored.spec.has_tables and games.is_registered(stored.spec.game.name):
         game = games.make(stored.spec.game.name, **stored.spec.game.params)
     if game is None:
