@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tacit
-from tacit.environments.choosing import is_better
+from tacit.environments.choosing import PlayedReturns, is_better
+from tacit.environments.measuring import Ends
 from tacit.environments.observations import count_floats, suggest_encode
+from tacit.environments.play import Played
 
 SPAN = 4.0
 
@@ -104,10 +107,72 @@ def test_a_run_that_learned_nothing_says_so(idle: tacit.Run):
         assert low <= mean <= high
 
 
-def test_at_most_a_fifth_of_the_steps_is_played_beyond_training():
+@pytest.mark.parametrize("episodes", [400, 8000])  # without trained responses and with them
+def test_at_most_a_fifth_of_the_steps_is_played_beyond_training(episodes: int):
     env = Idle()
-    tacit.learn(env, episodes=400)
-    assert 1600 + 160 <= env.steps <= 1600 * 6 // 5
+    run = tacit.learn(env, episodes=episodes)
+    assert any("trained responses gain" in note for note in run.notes) == (episodes > 400)
+    assert 1.1 <= env.steps / (4 * episodes) <= 1.2
+
+
+class Exit:
+    """One of six actions ends the episode, which random play finds late."""
+
+    agents, actions, horizon, reward_range, states = 1, 6, 30, (-1, 0), 1
+
+    def __init__(self) -> None:
+        self.steps = self.episodes = 0
+        self.before = 0  # steps of learning
+
+    def reset(self, seed: int | None = None) -> int:
+        self.before = self.steps if self.episodes <= 1000 else self.before
+        self.episodes += 1
+        return 0
+
+    def step(self, actions: list[int]) -> Any:
+        self.steps += 1
+        return 0, -1.0, actions[0] == 3
+
+
+def test_episodes_of_random_play_may_be_longer_than_those_of_training():
+    env = Exit()
+    tacit.learn(env, "q-backward", episodes=1000)
+    assert 1.03 <= env.steps / env.before <= 1.2
+
+
+class Range:
+    """An arena of which nothing is played."""
+
+    horizon, whole = 1, True
+
+    def __init__(self, reward_range: Any) -> None:
+        self.reward_range = reward_range
+
+
+def chosen_among(returns: dict[str, np.ndarray], *, reward_range: Any, met: tuple[float, float]) -> tuple[str, str]:
+    """Return which candidate is chosen by these returns, and the note that says so."""
+    table = object.__new__(PlayedReturns)
+    table.candidates, table.returns, table.gains, table.settled = dict(returns), returns, {}, False
+    table.ends = Ends(Range(reward_range), None)  # type: ignore[arg-type]
+    for one in returns.values():
+        table.ends.meet(Played(one[:, None], one[:, None], one[:, None]))
+    table.ends.include(*met)
+    run: Any = tacit.learn(tacit.make("chicken"), "q-independent", episodes=20)
+    run = table.choose(replace(run, chosen="average", candidates=dict.fromkeys(returns, run.candidates["last"])))
+    return run.chosen, run.notes[-1]
+
+
+def test_what_nobody_has_met_is_said_to_be_left_out():
+    """Thirty plays without the loss that nobody has met: "shown" holds only if there is none."""
+    returns = {"average": np.zeros((30, 1)), "last": np.ones((30, 1))}
+    assert chosen_among(returns, reward_range=(-100.0, 1.0), met=(0.0, 1.0))[0] == "average"
+    assert chosen_among(returns, reward_range=None, met=(-100.0, 1.0))[0] == "average"
+    assert (
+        "shown to be better (95 % confidence, if no return lies outside ["
+        in chosen_among(returns, reward_range=None, met=(0.0, 1.0))[1]
+    )
+    many = {name: np.repeat(one, 40, axis=0) for name, one in returns.items()}
+    assert "(95 % confidence):" in chosen_among(many, reward_range=(-1.0, 1.0), met=(0.0, 1.0))[1]
 
 
 def test_every_run_is_measured_however_short():

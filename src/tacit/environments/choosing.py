@@ -7,7 +7,7 @@ played against every candidate; intervals are those of `measuring.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -69,7 +69,9 @@ def conclude(run: Run, training: Training, watch: Watcher) -> Run:
 
 def _compare(run: Run, training: Training, contest: Mapping[str, Any], watch: Watcher) -> Run:
     """Return the run with the better candidate by play, measured beside random play."""
-    budget = training.steps // SHARE // _length(run, training, contest[run.chosen])
+    uniform = MarkovPolicy.uniform(run.game)
+    uniform.observations = run.last.observations
+    budget = training.steps // SHARE // _length(run, training, [contest[run.chosen], uniform])
     respond = share_out(budget // 2, len(contest), run.game.agents)
     plays = min((budget - (budget // 2 if respond else 0)) // (len(contest) + 2), MOST)
     if plays < LEAST and len(contest) > 1:
@@ -86,21 +88,21 @@ def _compare(run: Run, training: Training, contest: Mapping[str, Any], watch: Wa
         if respond is not None:
             table.respond(*respond, watch)
         run = table.choose(run)
-    return _measure(run, table, training, contest[run.chosen], seeds[1], plays)
+    return _measure(run, table, training, [contest[run.chosen], uniform], seeds[1], plays)
 
 
-def _length(run: Run, training: Training, policy: Any) -> int:
+def _length(run: Run, training: Training, policies: Sequence[Any]) -> int:
     """Return about how many steps an episode has. Where some end early, a few episodes show it."""
     if training.steps >= run.episodes * run.game.horizon:
         return run.game.horizon
     seed = int(streams.seeds(run.seed, streams.CHOICE, range(3))[2])
-    pilot = play(run.game, policy, episodes=PILOT, seed=seed)
-    return max(training.steps // run.episodes, pilot.steps // PILOT, 1)
+    pilots = [play(run.game, policy, episodes=PILOT, seed=seed).steps // PILOT for policy in policies]
+    return max(training.steps // run.episodes, *pilots, 1)
 
 
 def share_out(budget: int, candidates: int, agents: int) -> tuple[int, int] | None:
     """Return how many episodes train and play each response; None where they are too few."""
-    each = budget // (candidates * agents)
+    each = budget // (candidates * (agents + 1))  # one more looks for who should train them
     train = 3 * each // 5
     plays = min((each - train) // (candidates + 2), MOST)
     return (train, plays) if candidates > 1 and train // 2 >= TRAIN and plays >= LEAST else None
@@ -164,11 +166,14 @@ class PlayedReturns:
             first = max(names, key=lambda name: float(self.returns[name].mean()))
         gains = self.gains or {name: np.zeros((1, 1)) for name in names}
         shown = {name: (self.returns[name], gains[name]) for name in names}
-        options: dict[str, Any] = {"span": self.ends.span, "settled": self.settled}
+        error = ERROR / max(len(names) - 1, 1)  # each of the others might have been shown to be better
+        options: dict[str, Any] = {"span": self.ends.span, "settled": self.settled, "error": error}
         better = [name for name in names if name != first and is_better(shown[name], shown[first], **options)]
         chosen = max(better, key=lambda name: float(self.returns[name].mean()), default=first)
         means = ", ".join(f"{self.returns[name].mean():.4g} of {name!r}" for name in names)
-        why = "shown to be better (95 % confidence)" if better else "no other is shown to be better"
+        low, high = self.ends.range
+        sure = "" if self.ends.known else f", if no return lies outside [{low:.4g}, {high:.4g}]"
+        why = f"shown to be better (95 % confidence{sure})" if better else "no other is shown to be better"
         notes.append(f"{chosen!r} is returned, {why}: mean returns {means}")
         if self.gains:
             gained = ", ".join(f"{self.gains[name].mean(axis=0).max():.3g} from {name!r}" for name in names)
@@ -201,7 +206,7 @@ class PlayedReturns:
 Evidence: TypeAlias = tuple[FloatArray, FloatArray]
 
 
-def is_better(one: Evidence, other: Evidence, *, span: float, settled: bool = True) -> bool:
+def is_better(one: Evidence, other: Evidence, *, span: float, settled: bool = True, error: float = ERROR) -> bool:
     """Return whether one candidate is shown to be better than another.
 
     It is if it is worth more to every agent and the largest gain is not shown to be larger, or if that gain is smaller,
@@ -209,10 +214,10 @@ def is_better(one: Evidence, other: Evidence, *, span: float, settled: bool = Tr
     returns lie within a `span`.
     """
     (returns, gained), (returns_before, gained_before) = one, other
-    worth_more = all(_is_positive(gain, ERROR / 2, span) for gain in (returns - returns_before).T)
-    if settled and _is_smaller(gained, gained_before, ERROR / 2, span):
+    worth_more = all(_is_positive(gain, error / 2, span) for gain in (returns - returns_before).T)
+    if settled and _is_smaller(gained, gained_before, error / 2, span):
         return True
-    return worth_more and not _is_smaller(gained_before, gained, ERROR / 2, span)
+    return worth_more and not _is_smaller(gained_before, gained, error / 2, span)
 
 
 def _is_smaller(gained: FloatArray, other: FloatArray, error: float, span: float) -> bool:
@@ -226,11 +231,9 @@ def _is_positive(samples: FloatArray, error: float, span: float) -> bool:
     return bool(np.any(samples)) and lower(samples, error, -span, span) > 0
 
 
-def _measure(run: Run, table: PlayedReturns, training: Training, policy: Any, seed: int, plays: int) -> Run:
+def _measure(run: Run, table: PlayedReturns, training: Training, policies: Sequence[Any], seed: int, plays: int) -> Run:
     """Return the run with advice, and returns of its policy, random play and early training."""
-    uniform = MarkovPolicy.uniform(run.game)
-    uniform.observations = run.last.observations
-    table.candidates = {"policy": policy, "random": uniform}
+    table.candidates = dict(zip(("policy", "random"), policies, strict=True))
     table.arenas = {name: arena_of(run.game, one) for name, one in table.candidates.items()}
     learned, random = (table.play(name, plays, seed=seed) for name in ("policy", "random"))
     samples = {"policy": learned, "random": random, "first tenth": training.early}
@@ -263,7 +266,7 @@ def _measure(run: Run, table: PlayedReturns, training: Training, policy: Any, se
             verdict = "not shown to be better than random play"
             few = f"{plays} fresh episodes are few; tacit.evaluate(env, run.policy, episodes=1_000) plays more"
             causes = [few, *causes]
-        elif not difference.any() and _is_greedy(policy):
+        elif not difference.any() and _is_greedy(policies[0]):
             causes = ["each episode paid what random play was paid, so actions seem to change nothing", *causes]
         note += f": {verdict}"
         advice = tuple(Advice("random", f"{verdict}: {cause}") for cause in causes or [_suggest(run)])
