@@ -237,6 +237,57 @@ def test_shapes_are_checked_by_play_too(steps: int, states: int):
             tacit.evaluate(tacit.from_pettingzoo(tacit.to_pettingzoo(GAME), horizon=4), wrong, episodes=5)
 
 
+SPACE = type("Discrete", (), {"n": 2, "start": 0})()
+
+
+class ExploringModel:
+    """As a DQN of Stable-Baselines3 has it: `predict` explores unless it is told not to."""
+
+    action_space, q_net, exploration_rate = SPACE, None, 0.2
+    observation_space = SPACE
+
+    def predict(self, observation: Any, state: Any = None, deterministic: bool = False) -> Any:
+        explores = not deterministic and np.random.rand() < self.exploration_rate  # noqa: NPY002  # as it does
+        return np.random.randint(2) if explores else int(observation) % 2, None  # noqa: NPY002
+
+
+class Module:
+    """As a module of RLlib has it: logits of a batch of unit vectors."""
+
+    action_space = SPACE
+    observation_space = type("Box", (), {"shape": (3,)})()
+    weights = np.array([[0.3, -1.0], [0.7, 0.2], [0.0, 2.0]])
+
+    def __call__(self, batch: Any) -> Any:
+        raise NotImplementedError
+
+    def forward_inference(self, batch: Any) -> Any:
+        return {"action_dist_inputs": np.asarray(batch["obs"]) @ self.weights}
+
+
+class Algorithm:
+    """As an algorithm of RLlib has it."""
+
+    def get_policy(self) -> Any:
+        raise AttributeError("the runner has no policy")
+
+    def get_module(self) -> Any:
+        return Module()
+
+    def compute_single_action(self, observation: Any) -> Any:
+        raise NotImplementedError
+
+
+def test_models_that_explore_and_modules_are_tabulated():
+    greedy = np.eye(2)[np.arange(3) % 2]
+    soft = np.exp(Module.weights) / np.exp(Module.weights).sum(axis=1, keepdims=True)
+    for given, probs in ((ExploringModel(), 0.1 + 0.8 * greedy), (Module(), soft), (Algorithm(), soft)):
+        table = tacit.MarkovPolicy([np.broadcast_to(probs, (4, 3, 2))] * 2)
+        found = tacit.evaluate(GAME, given)
+        assert found.exact
+        np.testing.assert_allclose(found.gaps, tacit.evaluate(GAME, table).gaps, atol=1e-12)
+
+
 def test_words():
     pennies = tacit.make("matching-pennies")
     pure = tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])

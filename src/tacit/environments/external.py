@@ -280,6 +280,8 @@ def _method(policy: Any, states: int | None) -> Callable[[int, Any, Any], tuple[
         return lambda h, s, memory: (probs_of(s), None)
     if game and callable(getattr(policy, "probabilities", None)):  # an agent of ours, with all that it would draw from
         return lambda h, s, memory: (policy.probabilities(h, s), None)
+    if callable(getattr(policy, "forward_inference", None)):  # of what it observes in an environment
+        return lambda h, s, memory: (_infer(policy, s), None)
     name = next((name for name in METHODS if callable(getattr(policy, name, None))), None)
     if name in METHODS[:3]:
         return _predict(getattr(policy, name))
@@ -296,16 +298,20 @@ def _probabilities(policy: Any, states: int) -> Callable[[int], Any] | None:
 
     A state is shown as its number, or as a unit vector where that is what the object takes.
     """
-    inner: Any = getattr(policy, "policy", policy)  # a model of Stable-Baselines3 has one
-    if callable(getattr(policy, "get_policy", None)):  # an algorithm of RLlib
-        inner = policy.get_policy()
+    inner = _inner(policy)
     units = np.eye(states, dtype=np.float32) if states <= LARGEST_UNIT else None
     wants_unit = getattr(getattr(inner, "observation_space", None), "shape", None) == (states,)
     show = units.__getitem__ if wants_unit and units is not None else np.int64
     discrete = kind(getattr(inner, "action_space", None)) == "Discrete"
     if discrete and hasattr(inner, "get_distribution") and not hasattr(inner, "lstm_actor"):  # Stable-Baselines3
         return lambda s: inner.get_distribution(inner.obs_to_tensor(show(s))[0]).distribution.probs
-    if discrete and hasattr(inner, "compute_log_likelihoods"):  # RLlib
+    if discrete and hasattr(inner, "q_net"):  # a DQN of Stable-Baselines3 explores in `predict` too
+        A, random = int(inner.action_space.n), getattr(policy, "exploration_rate", 0.0)
+        best = np.eye(A)
+        return lambda s: random / A + (1 - random) * best[int(inner.predict(show(s), deterministic=True)[0])]
+    if discrete and hasattr(inner, "forward_inference"):  # a module of RLlib
+        return lambda s: _infer(inner, show(s))
+    if discrete and hasattr(inner, "compute_log_likelihoods"):  # an older policy of RLlib
         actions = np.arange(int(inner.action_space.n))
         return lambda s: np.exp(_to_array(inner.compute_log_likelihoods(actions, np.stack([show(s)] * len(actions)))))
     if not (callable(policy) and callable(getattr(policy, "forward", None))) or _counts_steps(policy):
@@ -316,6 +322,27 @@ def _probabilities(policy: Any, states: int) -> Callable[[int], Any] | None:
     except Exception:  # it takes no number of a state
         return None if units is None else lambda s: policy(tensor(units[s]))
     return lambda s: policy(tensor(s))
+
+
+def _inner(policy: Any) -> Any:
+    """Return the policy within a model of Stable-Baselines3, or an algorithm of RLlib."""
+    if not callable(getattr(policy, "get_policy", None)):
+        return getattr(policy, "policy", policy)
+    try:
+        return policy.get_policy()
+    except AttributeError:  # RLlib's new interface has modules only
+        return policy.get_module()
+
+
+def _infer(module: Any, seen: Any) -> FloatArray:
+    """Return the probabilities of a module of RLlib on an observation; an action where it says no more."""
+    tensor = getattr(sys.modules.get("torch"), "as_tensor", np.asarray)
+    answer = module.forward_inference({"obs": tensor(np.asarray(seen, np.float32)[None])})
+    if "action_dist_inputs" not in answer:
+        return np.asarray(_to_array(answer["actions"])[0])
+    logits = _to_array(answer["action_dist_inputs"])[0]
+    weights = np.exp(logits - logits.max())
+    return np.asarray(weights / weights.sum())
 
 
 def _to_array(answer: Any) -> FloatArray:
