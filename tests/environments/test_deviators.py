@@ -65,6 +65,32 @@ def test_features_come_near_the_best_where_every_observation_is_new():
     assert played.values[0] == pytest.approx(found.values[0] + found.gains[0], abs=1e-9)
 
 
+class Cue:
+    """A sign is seen first, and nothing but noise later; the last action is paid if it is that of the sign."""
+
+    actions, horizon, reward_range = (2, 2), 3, (0.0, 1.0)
+
+    def reset(self, seed: int | None = None) -> Any:
+        self.rng, self.steps = np.random.default_rng(seed), 0
+        self.sign = int(self.rng.integers(2))
+        return np.array([2 * self.sign - 1 + 0.1 * self.rng.normal()])
+
+    def step(self, actions: list[int]) -> Any:
+        self.steps += 1
+        paid = [float(self.steps == 3 and a == self.sign) for a in actions]
+        return 0.1 * self.rng.normal(size=1), paid, self.steps == 3
+
+
+def test_responses_remember_what_is_seen_no_more():
+    """Whoever sees the last observation alone gains nothing, since 0 and 1 pay 1/2 each."""
+    found = tacit.exploit(Cue(), still, 0, episodes=600, plays=300)
+    assert found.gap > 0.4
+    part = found.responses[0]
+    for sign in (0, 1, 0):  # nothing is left of an episode before
+        part.begin(seed=0)
+        assert [part.act(h, np.array([x])) for h, x in enumerate((2.0 * sign - 1, 0.0, 0.0))][2] == sign
+
+
 def test_a_trainer_from_elsewhere_gets_an_environment_of_gymnasium():
     met: list[Any] = []
 

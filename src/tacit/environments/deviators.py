@@ -26,7 +26,8 @@ played a at step h, was paid r_t and saw z'_t next,
     w_{h,a} = (Σ φ(z_t)·φ(z_t)ᵀ + λ·I)⁻¹ Σ φ(z_t)·(r_t + V_{h+1}(z'_t)),   V_h(z) = max_a w_{h,a}·φ(z),
 
 within what rewards allow. The same is done a second time with the step as one more number of z and the samples of all
-steps in each regression; the better of the two in a tenth of the episodes is the response. While it learns, an action
+steps in each regression, and a third time with a trace of the past beside z, m_h = τ·m_{h−1} + (1 − τ)·z_h, for agents
+that do not see the state; the best of the three in a tenth of the episodes is the response. While it learns, an action
 is worth more by (H − h)·span·c/√n, with n its visits near z as the k_j count them; a few episodes are played evenly at
 random, and a few follow the policy for some steps. When it has learned, an action is worth a little less by the same
 measure.
@@ -360,6 +361,9 @@ STEPS, POOL = 100_000, 3_000
 #: Numbers up to which a discrete observation is seen as a unit vector; longer vectors are projected on half as many.
 LONGEST = 120
 
+#: τ, how much of a trace is the trace before.
+PAST = 0.6
+
 
 class Basis(NamedTuple):
     """What makes features of an observation of D numbers."""
@@ -491,19 +495,23 @@ class FeaturePart(Part):
     """A response on features.
 
     With `clock`, the step is one more number of an observation, and the regression of each step takes the samples of
-    all: what is paid and what follows is learned once, which is better where it hardly depends on the step.
+    all: what is paid and what follows is learned once, which is better where it hardly depends on the step. With
+    `trace`, so is a trace of earlier observations, for agents that do not see the state.
     """
 
     sees = product = True
 
-    def __init__(self, agent: int, actions: int, horizon: int, vector: Vector, *, clock: bool) -> None:
+    def __init__(self, agent: int, actions: int, horizon: int, vector: Vector, *, clock: bool, trace: bool) -> None:
         super().__init__(agent, actions, horizon)
-        self.steps, self.vector, self.clock = horizon, vector, clock
+        self.steps, self.vector, self.clock, self.trace = horizon, vector, clock, trace
+        self._past: Any = None
 
     def fit(self, episodes: list[Episode], draw: np.random.Generator, constant: float) -> None:
         """Fit all steps, backwards, with a bonus of this constant."""
         H, A, n = self.steps, self.actions, len(episodes)
         each = [np.stack(fitted, axis=1) for fitted in zip(*episodes, strict=True)]  # [H, n, …]
+        if self.trace:
+            each[0] = np.stack([self.remember(h, x) for h, x in enumerate(each[0])])
         xs, acted, paid, allowed = (fitted.reshape(H * n, *fitted.shape[2:]) for fitted in each)
         if self.clock:
             xs = np.column_stack([xs, np.repeat(np.arange(H), n)])
@@ -543,8 +551,15 @@ class FeaturePart(Part):
             Q = np.minimum(Q, self._most[h])
         return np.where(allowed, Q, -np.inf)
 
+    def remember(self, h: int, x: FloatArray) -> FloatArray:
+        """Return a vector of step h with its trace, if it has one. Steps come in order."""
+        if not self.trace:
+            return x
+        self._past = x if h == 0 or self._past is None else PAST * self._past + (1 - PAST) * x
+        return np.concatenate([x, self._past], axis=-1)
+
     def respond(self, h: int, x: FloatArray, allowed: Any) -> int:
-        """Return the best action at step h on a vector."""
+        """Return the best action at step h on a vector, with its trace."""
         phis = self._basis.show(np.append(x, float(h))[None] if self.clock else x[None])
         return int(self._judge(h, phis, self._basis.near(phis), True if allowed is None else allowed).argmax())
 
@@ -554,7 +569,7 @@ class FeaturePart(Part):
     def choose(self, h: int, s: Any, allowed: Any) -> int:
         """Return the action at step h where only some are allowed."""
         self._step(h)
-        return self.respond(h, self.vector(s), allowed)
+        return self.respond(h, self.remember(h, self.vector(s)), allowed)
 
 
 def _basis(met: FloatArray, draw: np.random.Generator) -> Basis:
@@ -571,42 +586,47 @@ def _basis(met: FloatArray, draw: np.random.Generator) -> Basis:
 
 
 def train_features(env: Any, episodes: int) -> tuple[FeaturePart, Callable[[], FeaturePart]]:
-    """Train a response in a `SingleAgentEnv`, by step and by the clock; return the better.
+    """Train a response in a `SingleAgentEnv`, by step, by the clock and with a trace; return the best.
 
     Beside it, a function that returns what this was after half of the episodes.
     """
     draw, H, A = streams.stream(env.seed, streams.PLAY + 2), env.horizon, int(env.action_space.n)
-    by_step, by_clock = (FeaturePart(env.agent, A, H, env.vector, clock=clock) for clock in (False, True))
+    kinds: list[dict[str, bool]] = [
+        {"clock": False, "trace": False},
+        {"clock": True, "trace": False},
+        {"clock": True, "trace": True},
+    ]
+    parts = [FeaturePart(env.agent, A, H, env.vector, **kind) for kind in kinds]
     compare = episodes // 10
     met: list[Episode] = []
     first = met
     due = FIRST
     for k in range(1, max(episodes - compare, 1) + 1):
-        kind = draw.random()
-        at_random = k <= FIRST or kind < RANDOM
-        begin = int(draw.integers(H)) if RANDOM <= kind < 2 * RANDOM else 0
-        model = by_clock if k % 2 else by_step
-        episode, _ = _play_features(env, model, draw, begin=begin, stray=1.0 if at_random else STRAY)
+        u = draw.random()
+        at_random = k <= FIRST or u < RANDOM
+        begin = int(draw.integers(H)) if RANDOM <= u < 2 * RANDOM else 0
+        episode, _ = _play_features(env, parts[k % len(parts)], draw, begin=begin, stray=1.0 if at_random else STRAY)
         met.append(episode)
         if k == episodes // 2:
             first = met[:]
         del met[: -max(STEPS // H, FIRST)]
         if k >= due:
-            for one in (by_step, by_clock):
+            for one in parts:
                 one.fit(met, draw, FEATURE_CURIOSITY)
             due = int(k * GROWTH)
     gains = []
-    for one in (by_step, by_clock):
+    for one in parts:
         one.fit(met, draw, 0.0)
-        gains.append(sum(_play_features(env, one, draw, begin=0, stray=0.0)[1] for _ in range(compare // 2)))
-    clock = gains[1] > gains[0]
+        plays = range(compare // len(parts))
+        gains.append(sum(_play_features(env, one, draw, begin=0, stray=0.0)[1] for _ in plays))
+    best = int(np.argmax(gains))
 
     def halfway() -> FeaturePart:
-        part = FeaturePart(env.agent, A, H, env.vector, clock=clock)
+        part = FeaturePart(env.agent, A, H, env.vector, **kinds[best])
         part.fit(first, draw, 0.0)
         return part
 
-    return by_clock if clock else by_step, halfway
+    return parts[best], halfway
 
 
 def _play_features(
@@ -621,9 +641,13 @@ def _play_features(
         mask = info.get("action_mask")
         episode.xs[h] = x = env.vector(observation)
         episode.allowed[h] = True if mask is None else mask
-        a = None  # what the policy plays
+        seen, a = model.remember(h, x), None  # what the policy plays
         if h >= begin:
-            a = draw.choice(np.flatnonzero(episode.allowed[h])) if draw.random() < stray else model.respond(h, x, mask)
+            a = (
+                draw.choice(np.flatnonzero(episode.allowed[h]))
+                if draw.random() < stray
+                else model.respond(h, seen, mask)
+            )
         observation, episode.paid[h], terminated, truncated, info = env.step(a)
         episode.acted[h] = info["action"]
         if terminated or truncated:
