@@ -18,6 +18,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,10 +67,16 @@ def simple_spread() -> Any:
     return simple_spread_v3.parallel_env(max_cycles=25)
 
 
-def foraging() -> Any:
+def foraging(name: str = "8x8-2p-2f") -> Any:
     import lbforaging  # noqa: F401  # registers its environments
 
-    return gymnasium.make("Foraging-8x8-2p-2f-v3")
+    return gymnasium.make(f"Foraging-{name}-v3")
+
+
+def speaker_listener() -> Any:
+    from mpe2 import simple_speaker_listener_v4
+
+    return simple_speaker_listener_v4.parallel_env(max_cycles=25)
 
 
 def connect_four() -> Any:
@@ -78,7 +85,7 @@ def connect_four() -> Any:
     return connect_four_v3.env()
 
 
-#: Environments, and episodes to learn in. Settings were looked at on those of DESIGN only.
+#: Environments, and episodes to learn in. Settings were looked at on those of DESIGN; the last two were run once.
 ROWS: dict[str, tuple[Callable[[], Any], int]] = {
     "CartPole-v1": (cart_pole, 300),
     "LBF 8x8-2p-2f": (foraging, 1000),
@@ -87,8 +94,10 @@ ROWS: dict[str, tuple[Callable[[], Any], int]] = {
     "simple_spread": (simple_spread, 1000),
     "connect four": (connect_four, 1000),
     "signals": (OWN["signals"], 1200),
+    "LBF 6x6-2p-1f": (partial(foraging, "6x6-2p-1f"), 500),
+    "speaker_listener": (speaker_listener, 500),
 }
-DESIGN = ("CartPole-v1", "LBF 8x8-2p-2f", "charging", "storage")
+DESIGN = ("CartPole-v1", "LBF 8x8-2p-2f", "charging", "storage", "simple_spread")
 
 
 # Stable-Baselines3, a model for each agent ----------------------------------------------------------------------------
@@ -100,7 +109,7 @@ class Table:
     def __init__(self, make: Callable[[], Any], episodes: int, seed: int) -> None:
         self.world, self.seed, self.episode, self.episodes = environment(make()), seed, 0, episodes
         self.actions = self.world.actions
-        self.inputs = [inputs_of(self.world, i) for i in range(len(self.actions))]
+        self.inputs = [inputs_of(self.world, i)[0] for i in range(len(self.actions))]
         self.chosen = [0] * len(self.actions)
         self.started = threading.Barrier(len(self.actions), action=self._reset)
         self.moved = threading.Barrier(len(self.actions), action=self._step)
@@ -236,7 +245,7 @@ def print_table(path: str) -> None:
     for (name, learner), each in sorted(found.items(), key=lambda item: item[0][::-1]):
         if learner not in learners:
             values = ", ".join(f"{one['value']:.3g}" for one in each)
-            print(f"| {learner.removeprefix('ppo')} | {name} | {values} |")
+            print(f"| {learner.removeprefix('ppo').strip()} | {name} | {values} |")
 
 
 def main() -> None:

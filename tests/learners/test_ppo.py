@@ -13,11 +13,13 @@ import pytest
 
 import tacit
 from tacit.environments.adapters import environment
+from tacit.environments.encoding import see_nothing
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.episodes import Bounds
-from tacit.environments.networks import join
+from tacit.environments.networks import inputs_of, join
 from tacit.learners import PPO
 from tacit.learners.ppo import NetworkMember, kernels
+from tacit.policies import Input
 
 installed = all(importlib.util.find_spec(name) for name in ("jax", "optax"))
 needs_jax = pytest.mark.skipif(
@@ -240,15 +242,20 @@ class Masked:
 
     metadata: dict[str, Any] = {"name": "masked"}  # noqa: RUF012
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_info: bool = False) -> None:
         import gymnasium
 
+        self.in_info = in_info
         self.possible_agents = self.agents = ["a", "b"]
         self.played: list[Any] = []
         self._space = gymnasium.spaces.Dict(
             {
                 "observation": gymnasium.spaces.Tuple(
-                    [gymnasium.spaces.Discrete(4, start=2), gymnasium.spaces.Box(-1, 1, (2,))]
+                    [
+                        gymnasium.spaces.Discrete(4, start=2),
+                        gymnasium.spaces.Box(-1, 1, (2,)),
+                        gymnasium.spaces.Box(-20, 20, (1,)),
+                    ]
                 ),
                 "action_mask": gymnasium.spaces.MultiBinary(6),
             }
@@ -265,12 +272,15 @@ class Masked:
         self.card = int(self.rng.integers(2, 6))
         masks = {name: np.zeros(6, dtype=np.int8) for name in self.agents}
         masks["ab"[self.turn]][[self.card - 2, 5]] = 1
-        shown = (self.card, self.rng.uniform(-1, 1, size=2))
+        shown = (self.card, self.rng.uniform(-1, 1, size=2), self.rng.uniform(-1, 1, size=1))
+        self.infos = {name: {"action_mask": masks[name]} if self.in_info else {} for name in self.agents}
+        if self.in_info:
+            return {name: {"observation": shown} for name in self.agents}
         return {name: {"observation": shown, "action_mask": masks[name]} for name in self.agents}
 
     def reset(self, seed: int | None = None, options: Any = None) -> Any:
         self.rng, self.turn, self.agents = np.random.default_rng(seed), 0, self.possible_agents
-        return self._show(), {name: {} for name in self.agents}
+        return self._show(), self.infos
 
     def step(self, actions: Any) -> Any:
         mover = "ab"[self.turn]
@@ -283,13 +293,7 @@ class Masked:
         shown, flags = self._show(), dict.fromkeys(self.possible_agents, over)
         if over:
             self.agents = []
-        return (
-            shown,
-            rewards,
-            flags,
-            dict.fromkeys(self.possible_agents, False),
-            {name: {} for name in self.possible_agents},
-        )
+        return shown, rewards, flags, dict.fromkeys(self.possible_agents, False), self.infos
 
 
 @needs_jax
@@ -302,10 +306,22 @@ def test_masks_parts_of_actions_and_turns():
     assert [(one.at, one.size, one.start) for one in network.inputs] == [
         (("observation", 0), 4, 2),
         (("observation", 1), 2, None),
+        (("observation", 2), 1, None),
     ]
-    np.testing.assert_array_equal(network.mean[:4], 0.0)  # unit vectors stay as they are
-    assert (network.mean[4:] != 0).all()
+    np.testing.assert_array_equal(network.mean[:6], 0.0)  # unit vectors and small bounds stay as they are
+    np.testing.assert_array_equal(network.deviation[:6], 1.0)
+    assert network.mean[6] != 0
+    assert network.deviation[6] != 1
     assert tacit.evaluate(tacit.from_pettingzoo(Masked(), horizon=2), run, episodes=100).values.min() > 0.8
+
+
+@needs_jax
+@pytest.mark.parametrize("in_info", [False, True])
+def test_steps_at_which_an_agent_waits_do_not_count(in_info: bool):
+    there, bounds = environment(Masked(in_info=in_info)), Bounds(2, (0.0, 1.0))
+    engine = EnvironmentEngine(there, PPO(**QUICK), bounds, episodes=1, seed=0, encode=[see_nothing] * 2)
+    engine.advance(1)
+    np.testing.assert_array_equal(engine.snapshot()["team0.steps.counts"][:2], np.eye(2))
 
 
 @needs_jax
@@ -428,6 +444,24 @@ def test_kinds_of_observations_and_what_is_none():
     agents = [SimpleNamespace(inner=NetworkMember(0, i)) for i in range(2)]
     with pytest.raises(tacit.TacitError, match="no numbers for a network"):
         join(PPO(), environment(Told()), agents, steps=10, episodes=10)
+
+
+def test_boxes_with_bounds_from_1_to_10_are_read_as_they_are():
+    import gymnasium
+
+    spaces = gymnasium.spaces
+    apart = np.array([1, 0.1], dtype=np.float32)  # the second would hardly count
+    each = [
+        (spaces.Box(-1, 9, (2,)), True),
+        (spaces.Box(0, 1, (2,), dtype=np.int8), True),
+        (spaces.Box(-apart, apart), False),
+        (spaces.Box(np.array([-1, -np.inf], dtype=np.float32), apart), False),
+        (spaces.Box(0, 255, (2,), dtype=np.uint8), False),  # it would be cut off
+        (spaces.MultiBinary(2), True),
+    ]
+    for space, plain in each:
+        there: Any = SimpleNamespace(spaces=[space], names=["a"])
+        assert inputs_of(there, 0) == ((Input((), 2),), (plain,)), space
 
 
 @pytest.mark.parametrize(

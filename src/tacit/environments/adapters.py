@@ -63,6 +63,8 @@ class Environment:
         Whether reset takes a seed.
     allowed : list
         Each agent's action mask of now, None for no mask; see `stand_in`.
+    waits : list
+        Whether it is not the agent's turn: its mask has no action.
     wrapper : str
         The function of `tacit` that gives it options.
 
@@ -78,6 +80,7 @@ class Environment:
         self.source, self.names, self.spaces, self.choices = source, names, spaces, choices
         self.actions = tuple(map(len, choices))
         self.allowed: list[Any] = [None] * len(names)
+        self.waits = [False] * len(names)
         self._plain = all(each == range(len(each)) for each in choices)
         self._masked = False
         self._over: list[bool] | None = None  # who is out; None for nobody
@@ -110,8 +113,9 @@ class Environment:
                 if mask.shape != (self.actions[i],):
                     must = f"must have one entry for each of {self.actions[i]} actions"
                     raise TacitError(f"the action mask of {self.names[i]} {must}; got {brief(mask)}")
-            self.allowed[i] = mask if mask is not None and mask.any() else None
-            acting += (mask is None or bool(mask.any())) and (self._over is None or not self._over[i])
+            self.waits[i] = mask is not None and not mask.any()
+            self.allowed[i] = None if self.waits[i] else mask
+            acting += not self.waits[i] and (self._over is None or not self._over[i])
         if not acting and (self._over is None or not all(self._over)):
             raise TacitError("the action masks must allow some agent an action; got none")
 

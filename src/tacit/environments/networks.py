@@ -12,7 +12,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.environments.adapters import Environment, kind
 from tacit.learners import Learner
 from tacit.learners.ppo import NetworkMember, Networks
-from tacit.policies.network import MOST_INPUTS, Input
+from tacit.policies.network import CLIP, MOST_INPUTS, Input
 
 
 def join(
@@ -22,23 +22,26 @@ def join(
     members = {i: inner for i, one in enumerate(agents) if type(inner := getattr(one, "inner", None)) is NetworkMember}
     kinds: dict[Any, list[NetworkMember]] = {}
     for i, member in members.items():
-        kinds.setdefault((learner.seat(i), inputs_of(environment, i), heads(environment, i)), []).append(member)
+        kinds.setdefault((learner.seat(i), *inputs_of(environment, i), heads(environment, i)), []).append(member)
     return [
-        Networks(own, each, inputs, sizes, environment.allowed, steps=steps, episodes=episodes)
-        for (own, inputs, sizes), each in kinds.items()
+        Networks(own, each, inputs, plain, sizes, environment, steps=steps, episodes=episodes)
+        for (own, inputs, plain, sizes), each in kinds.items()
     ]
 
 
-def inputs_of(environment: Environment, agent: int) -> tuple[Input, ...]:
-    """Return what a network reads of observations. Without a space, a first observation shows it."""
+def inputs_of(environment: Environment, agent: int) -> tuple[tuple[Input, ...], tuple[bool, ...]]:
+    """Return what a network reads of observations, and which of it is read as it is, not normalised.
+
+    Without a space, a first observation shows what there is.
+    """
     space, who = environment.spaces[agent], environment.names[agent]
     unstated = kind(space) == "Anything"
     shown = environment.reset(0 if environment.seeded else None)[agent] if unstated else None
-    inputs = tuple(_inputs(space, shown, who))
-    width = sum(one.size for one in inputs)
+    parts = list(_inputs(space, shown, who))
+    width = sum(one.size for one, _ in parts)
     if not 0 < width <= MOST_INPUTS:
         raise TacitError(f"{who} must observe 1 to {MOST_INPUTS:,} numbers for ppo; got {width:,}")
-    return inputs
+    return tuple(one for one, _ in parts), tuple(plain for _, plain in parts)
 
 
 def heads(environment: Environment, agent: int) -> tuple[int, ...]:
@@ -59,8 +62,8 @@ def heads(environment: Environment, agent: int) -> tuple[int, ...]:
     return sizes if math.prod(sizes) == size else (size,)
 
 
-def _inputs(space: Any, shown: Any, who: str, at: tuple[str | int, ...] = ()) -> Iterator[Input]:
-    """Return the parts of a space, or of an observation `shown`. Action masks are no part."""
+def _inputs(space: Any, shown: Any, who: str, at: tuple[str | int, ...] = ()) -> Iterator[tuple[Input, bool]]:
+    """Return the parts of a space, or of an observation `shown`, and which are plain. Action masks are no part."""
     match kind(space):
         case "Dict" | "Tuple":
             parts = space.spaces.items() if isinstance(space.spaces, Mapping) else enumerate(space.spaces)
@@ -68,19 +71,22 @@ def _inputs(space: Any, shown: Any, who: str, at: tuple[str | int, ...] = ()) ->
                 if key != "action_mask":
                     yield from _inputs(part, None, who, (*at, key))
         case "Discrete":
-            yield Input(at, int(space.n), int(space.start))
+            yield Input(at, int(space.n), int(space.start)), True
         case "MultiDiscrete":
             starts = np.broadcast_to(getattr(space, "start", 0), space.shape)
             for place in np.ndindex(*space.shape):
-                yield Input((*at, *place), int(space.nvec[place]), int(starts[place]))
-        case "Box" | "MultiBinary":
-            yield Input(at, math.prod(space.shape))
+                yield Input((*at, *place), int(space.nvec[place]), int(starts[place])), True
+        case "MultiBinary":
+            yield Input(at, math.prod(space.shape)), True
+        case "Box":
+            largest = np.maximum(np.abs(space.low), np.abs(space.high))
+            yield Input(at, math.prod(space.shape)), bool(((largest >= 1) & (largest <= CLIP)).all())
         case "Anything" if isinstance(shown, Mapping):
             for key in shown:
                 if key != "action_mask":
                     yield from _inputs(space, shown[key], who, (*at, key))
         case "Anything" if (numbers := _count(shown)) is not None:
-            yield Input(at, numbers)
+            yield Input(at, numbers), False
         case "Anything" if isinstance(shown, list | tuple):
             for k, part in enumerate(shown):
                 yield from _inputs(space, part, who, (*at, k))

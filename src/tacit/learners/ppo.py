@@ -8,6 +8,8 @@ with ρ = π_θ(a|o) / π_old(a|o) and δ_t = r_t + γ·V_φ(o_{t+1}) − V_φ(o
 
 with the settings of [Huang2022]: orthogonal weights, Adam with ε = 1e-5, gradients of norm at most 0.5, a rate that
 falls linearly to 0, normalised advantages, observations normalised by running moments, no clipping of the value loss.
+A Box whose bounds are all from 1 to 10 in size is read as it is, since moments cost level-based foraging much of what
+it learns (docs/research/ppo.md).
 
 Information: own observation, action and reward. With `share`, agents of the same kind train one network on the steps of
 all of them, which is centralized. Guarantee: none; with tables instead of networks, gradients of this kind converge in
@@ -214,10 +216,12 @@ class Networks:
     learner : PPO
     members : sequence of M NetworkMember
     inputs : tuple of Input
+    plain : tuple of bool
+        Which inputs are read as they are, not normalised.
     heads : tuple of int
         Values of each part of an action.
-    allowed : list
-        The environment's action masks of now, by agent; None for no mask.
+    masks : object
+        Has action masks of now, by agent: `allowed`, None for no mask, and `waits`, whether a mask has no action.
     steps, episodes : int
         Of the whole run, at most.
 
@@ -234,15 +238,16 @@ class Networks:
         learner: PPO,
         members: Sequence[NetworkMember],
         inputs: tuple[Input, ...],
+        plain: tuple[bool, ...],
         heads: tuple[int, ...],
-        allowed: list[Any],
+        masks: Any,
         *,
         steps: int,
         episodes: int,
     ) -> None:
         self.learner, self.members, self.inputs, self.heads = learner, members, inputs, heads
         self.agents, self.episode = [member.index for member in members], 0
-        self._allowed, self._episodes, self._kernels = allowed, episodes, kernels(learner, heads)
+        self._masks, self._episodes, self._kernels = masks, episodes, kernels(learner, heads)
         T = min(max(steps // 100, 128), 512, max(steps, 2)) if learner.rollout is None else learner.rollout
         M, D, A = len(members), sum(one.size for one in inputs), math.prod(heads)
         n = 1 if learner.share else M  # networks: all members use the first, or each its own
@@ -260,7 +265,7 @@ class Networks:
         self._discounted = np.zeros(M)  # discounted rewards of the episode up to now
         self._seen, self._square = np.zeros(n), np.zeros(n)  # steps, and the mean square of their discounted rewards
         self._mean, self._variance = np.zeros((n, D)), np.ones((n, D))  # of observations
-        self._plain = np.repeat([one.start is not None for one in inputs], [one.size for one in inputs])
+        self._plain = np.repeat(plain, [one.size for one in inputs])
         self._draws = [streams.stream(one.seed, streams.agent_role(one.index)) for one in members]
         self._orders = [streams.stream(one.seed, streams.SHUFFLE + one.index) for one in members[:n]]
         self._minibatch = min(learner.minibatch, M // n * T)
@@ -286,10 +291,9 @@ class Networks:
         """Write into `chosen` what members do on what they observe; who is out observes None."""
         t, steps = int(self._filled), self._steps
         for seat, i in enumerate(self.agents):
-            shown, mask = observations[i], self._allowed[i]
-            waits = mask is None and isinstance(shown, Mapping) and "action_mask" in shown
+            shown, mask = observations[i], self._masks.allowed[i]
             self._inside[seat] = shown is not None
-            steps["counts"][t, seat] = shown is not None and not waits
+            steps["counts"][t, seat] = shown is not None and not self._masks.waits[i]
             if shown is not None:
                 steps["x"][t, seat] = network.read(self.inputs, shown)
                 steps["allowed"][t, seat] = True if mask is None else mask
@@ -342,7 +346,7 @@ class Networks:
         return narrow.reshape(len(self._seen), -1, *array.shape[1:])
 
     def _normalising(self) -> tuple[FloatArray, FloatArray]:
-        """Return mean and standard deviation [networks, D] of observations; 0 and 1 for unit vectors."""
+        """Return mean and standard deviation [networks, D] of observations; 0 and 1 for plain ones."""
         plain = self._plain | (self._seen == 0)[:, None]
         deviation = np.where(plain, 1.0, np.sqrt(self._variance + 1e-8))
         return network.round_to_float32(np.where(plain, 0.0, self._mean)), network.round_to_float32(deviation)
