@@ -6,7 +6,7 @@
 Each run appends a line to FILE, and what FILE has is not run again. Then the table is printed.
 
 A learner is `default`, `iql` (one-step Q-learning), `trial` (backward λ-returns), `ippo` (`ippo.py`), or one of tacit's
-with parameters, as `pg-adaptive:steps=shared` or `q-backward:first=1,fall=250`. What counts is the mean return over
+with parameters, as `pg-adaptive:steps=shared` or `q-backward:members=2`. What counts is the mean return over
 agents in 300 fresh episodes of the returned policies; where mixing matters (marked gap) the negative of what trained
 responses gain, as it is. Scores are the way from random play (0) to the best (1), the best being the best mean of any
 learner in FILE with up to ten times the episodes; `--returns` prints returns instead. "<" marks what is below `iql` by
@@ -114,7 +114,10 @@ def learn(name: str, spec: str, episodes: int, seed: int) -> Any:
         return PLAIN[spec](env, episodes, seed)
     learner, _, params = spec.partition(":")
     pairs = dict(one.split("=") for one in params.split(",") if one)
-    values = {key: float(value) if value[0] in "0123456789." else value for key, value in pairs.items()}
+    values: dict[str, Any] = {
+        key: int(value) if value.isdigit() else float(value) if value[0] in "0123456789." else value
+        for key, value in pairs.items()
+    }
     return tacit.learn(env, None if learner == "default" else learner, episodes=episodes, seed=seed, **values).policy
 
 

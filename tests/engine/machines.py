@@ -33,7 +33,6 @@ LONG = (
     *("adaptive-v-ce", "stage-v-ce", "stage-v-cce tsallis-inf", "pg-sgd", "pg-storm own ratio", "npg random start"),
     *("q-independent", "ucb-independent", "ucb-central", "model-central"),
     *(
-        "q-backward",
         "q-distributed",
         "q-hysteretic",
         "q-phases",

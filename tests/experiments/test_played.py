@@ -44,8 +44,8 @@ def test_the_better_learner_comes_first(caplog: pytest.LogCaptureFixture):
     assert "200 episodes a run" in caplog.text
     first, second = comparison.rows
     assert first["learner"] == "q-backward"
-    assert first["return"][0] == pytest.approx(2.0)
-    assert first["gain"] == pytest.approx(0.0)
+    assert first["return"][0] == pytest.approx(2.0, abs=0.05)
+    assert first["gain"] == pytest.approx(0.0, abs=0.05)
     assert second["gain"] > 0.5  # a response that reads the word
     assert "needs the game's tables" in comparison.left_out["npg"]
     shown = repr(comparison)

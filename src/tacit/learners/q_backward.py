@@ -1,24 +1,23 @@
-"""Independent Q-learning backwards over each episode, with two tables: the default in environments.
+"""Q-learning backwards over each episode and policy gradient, in turn: the default in environments.
 [Watkins 1989; Lin 1992; Peng, Williams 1996]
 
-Each agent has two tables over its own observations s, the same at all steps, and learns both from every episode, from
-its last step, after which there is nothing, to its first. With T the target of the step after,
+Each agent has two tables and a policy over its own observations s, the same at all steps. The tables learn from every
+episode, from its last step, after which there is nothing, to its first. With T the target of the step after,
 
     one-step:    target = r + max_b Q(s', b)                      step size: rate
     λ-returns:   target = r + (1 − λ)·max_b Q(s', b) + λ·T        step size: max(rate, 1/n(s, a))
 
 One-step targets do not suffer from what was explored later, by itself or by others; λ-returns do not add up the errors
-of a maximum over noisy values, and need no Markov state. Which matters more, an agent finds out: it follows the tables
-by turns, ε-greedily, and after `fall` episodes only the one with the higher mean of its own recent returns. In episode
-k it explores with probability
+of a maximum over noisy values, and need no Markov state. The policy ascends as in `pg-adaptive`, in the episodes in
+which it is followed: it reaches equilibria that greedy play does not, where episodes are many. Which is best, an agent
+finds out: it follows the three by turns, the tables ε-greedily, and after 5/4·fall episodes only the one with the
+highest mean of its own recent returns, of least exploration. In episode k, with x = min(max(k/fall − 1, 0), 1),
 
-    ε = max(least, first − (first − least)·k/fall)  or, where nobody says how many episodes there will be,
-    ε(s) = max(least, patience/(patience + n(s)))   by its own visits n(s) of the observation, with turns for ever.
+    ε = max(least, first − (first − least)·k/fall)        rate = √(2.5/fall)·(1 − (1 − settle)·x)
 
-With more episodes the step size is smaller, √(2.5/fall), so that values average over more of them.
-
-Beside the greedy policy of the better table it returns the average of the greedy policies that it followed, the n-th
-visit with weight n: where equilibria mix, no greedy policy is one.
+Where nobody says how many episodes there will be, rate is .1, turns go on for ever, and by its own visits n(s) of the
+observation ε = max(least, patience/(patience + n(s))). Beside the best of the three it returns the average of what it
+followed, the n-th visit with weight n: where equilibria mix, no greedy policy is one.
 
 Information: own observation, action and reward; the number of episodes where it is given. Guarantee: none with several
 agents. Deviations: an episode that ended early is learned from when the next one begins, or at the horizon, where
@@ -31,22 +30,29 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tacit.bandits.spec import share
+from tacit.bandits.spec import pick, share
 from tacit.core import check, generics
 from tacit.core.records import NONNEGATIVE, capacity, index, records
 from tacit.core.types import IntArray
-from tacit.learners.spec import Info, Learner, World
+from tacit.learners import pg_adaptive
+from tacit.learners.pg_adaptive import PGAdaptive
+from tacit.learners.spec import Info, Learner, World, starting_point
 from tacit.learners.ucb import best, draw_greedily
+
+#: Turns go on for so many times `fall`, so that what is compared in the end was played with least exploration.
+TURNS = 1.25
 
 
 @dataclass(frozen=True)
 class QBackward(Learner):
-    """Independent Q-learning backwards over each episode, with two tables: the default in environments.
+    """Q-learning backwards over each episode and policy gradient, in turn: the default in environments.
 
     Parameters
     ----------
     rate : float, optional
-        The least step size; √(2.5/fall) if not given, .1 where nobody says how many episodes there will be.
+        The least step size: √(2.5/fall) if not given, .1 where nobody says how many episodes there will be.
+    settle : float
+        The share of the least step size that is left after 2·fall episodes.
     trace : float
         The weight λ of what followed, against what was expected, in the second table.
     fall : float, optional
@@ -55,6 +61,10 @@ class QBackward(Learner):
         First and least probability of a uniform action.
     patience : float
         Visits of an observation after which ε is 1/2, where nobody says how many episodes there will be.
+    eta : float
+        Step size of the policy gradient, in units of the standard deviation of the rewards to go.
+    members : int
+        Who takes turns: 1 the one-step table, 2 both tables, 3 the policy gradient too.
 
     Examples
     --------
@@ -64,11 +74,14 @@ class QBackward(Learner):
     """
 
     rate: float | None = None
+    settle: float = 0.1
     trace: float = 0.8
     fall: float | None = None
     first: float = 1.0
     least: float = 0.02
     patience: float = 100.0
+    eta: float = 0.1
+    members: int = 3
 
     def __post_init__(self) -> None:
         check.plain_fields(self)
@@ -80,6 +93,9 @@ class QBackward(Learner):
         check.real("first", self.first, least=0, most=1)
         check.real("least", self.least, least=0, most=1)
         check.positive("patience", self.patience)
+        check.positive("eta", self.eta, most=1e100)
+        check.real("settle", self.settle, least=0, most=1)
+        check.integer("members", self.members, least=1, most=3)
 
     @property
     def info(self) -> Info:
@@ -89,55 +105,85 @@ class QBackward(Learner):
     def init(self, world: World) -> QBackwardState:
         """Make the state of all agents."""
         H, S, N, A = world.horizon, world.states, world.agents, capacity(world.actions.max())
-        cell = [("Q", "f8", (2, A)), ("tries", "i8", A), ("average", NONNEGATIVE, A)]
+        cell = [("Q", "f8", (2, A)), ("tries", "i8", A), ("average", NONNEGATIVE, A), ("visits", "i8")]
+        ascent = records((1, S, N), [*pg_adaptive.fields(A), *pg_adaptive.VALUES])
+        ascent["prob"] = starting_point(world)[:1]
         episodes = world.scale.episodes if 1 < world.scale.episodes < check.EPISODES else 0
         fall = 0.5 * episodes if self.fall is None else float(self.fall)
         rate = min(math.sqrt(2.5 / fall), 1.0) if fall > 0.0 else 0.1
-        agent = [("length", index(H + 1)), ("episode", "i8"), ("table", index(2)), ("mean", "f8", 2)]
+        agent = [("length", index(H + 1)), ("episode", "i8"), ("followed", index(3)), ("mean", "f8", 3)]
+        gradient = PGAdaptive(eta=self.eta)
         return QBackwardState(
-            cells=records((1, S, N), [*cell, ("visits", "i8")]),
+            cells=records((1, S, N), cell),
+            ascent=ascent,
             steps=records((H, N), [("s", index(world.numbers)), ("action", index(A)), ("reward", "f8")]),
             agents=records((N,), agent),
             rate=rate if self.rate is None else float(self.rate),
+            settle=float(self.settle),
             trace=float(self.trace),
             fall=fall,
             first=float(self.first),
             least=float(self.least),
             patience=float(self.patience),
+            eta=float(gradient.eta),
+            leniency=gradient.leniency,
+            exploration=gradient.exploration,
+            members=int(self.members),
             actions=world.actions,
             horizon=H,
         )
 
 
 class QBackwardState(NamedTuple):
-    """All agents' tables, and the running episode."""
+    """All agents' tables and policies, and the running episode."""
 
     cells: Any  # [1, S, N]  Q of both tables [2, A], tries [A], average [A], visits
+    ascent: Any  # [1, S, N]  of the policy gradient
     steps: Any  # [H, N]  of the running episode: state, action, reward
-    agents: Any  # [N]  length: steps that were not learned from; episode: k; table in use; mean return with each [2]
+    agents: Any  # [N]  length: steps that were not learned from; episode: k; followed: 0, 1 a table, 2 the gradient;
+    #                   mean return with each [3]
     rate: float
+    settle: float
     trace: float
     fall: float
     first: float
     least: float
     patience: float
+    eta: float  # this and the next two of the policy gradient
+    leniency: float
+    exploration: float
+    members: int
     actions: IntArray  # [N]
     horizon: int
 
 
 @generics.jitable
-def better(agent):
-    """Return the table with the higher mean return."""
-    return 1 if agent.mean[1] > agent.mean[0] else 0
+def best_of(agent, members):
+    """Return what had the highest mean return: a table, 0 or 1, or the policy gradient, 2."""
+    best = 0
+    for j in range(1, members):
+        if agent.mean[j] > agent.mean[best]:
+            best = j
+    return best
+
+
+@generics.jitable
+def write(learner, i, s, j, out):
+    """Write the greedy policy of table j, or for 2 that of the gradient."""
+    n = learner.actions[i]
+    if j == 2:
+        share(learner.ascent[0, s, i].prob, 1.0, n, out)
+        return
+    Q = learner.cells[0, s, i].Q[j]
+    top, count = best(Q, n)
+    for a in range(n):
+        out[a] = 1.0 / count if Q[a] == top else 0.0
 
 
 @generics.policy.implement(QBackwardState)
 def policy(learner, i, h, s, out):
-    """Write the greedy policy of the better table."""
-    n, Q = learner.actions[i], learner.cells[0, s, i].Q[better(learner.agents[i])]
-    top, count = best(Q, n)
-    for a in range(n):
-        out[a] = 1.0 / count if Q[a] == top else 0.0
+    """Write the policy with the highest mean return."""
+    write(learner, i, s, best_of(learner.agents[i], learner.members), out)
 
 
 @generics.average_policy.implement(QBackwardState)
@@ -153,12 +199,14 @@ def average_policy(learner, i, h, s, out):
 
 @generics.act.implement(QBackwardState)
 def act(learner, i, h, s, u):
-    """Draw from the ε-greedy policy of the table in use."""
-    agent, cell = learner.agents[i], learner.cells[0, s, i]
+    """Draw from the policy of the gradient, or the ε-greedy one of a table."""
+    agent, cell, n = learner.agents[i], learner.cells[0, s, i], learner.actions[i]
+    if agent.followed == 2:
+        return pick(learner.ascent[0, s, i].prob, 1.0, n, u)
     epsilon = learner.patience / (learner.patience + cell.visits)
     if learner.fall > 0.0:
         epsilon = learner.first - (learner.first - learner.least) * agent.episode / learner.fall
-    return draw_greedily(cell.Q[agent.table], learner.actions[i], max(epsilon, learner.least), u)
+    return draw_greedily(cell.Q[agent.followed], n, max(epsilon, learner.least), u)
 
 
 @generics.learn.implement(QBackwardState)
@@ -179,31 +227,40 @@ def learn(learner, i, h, s, a, r, s_next):
 
 @generics.jitable
 def learn_backwards(learner, i, agent):
-    """Learn both tables at every step of an episode from its end, and choose the table of the next episode."""
-    n, total, target = learner.actions[i], 0.0, 0.0
+    """Learn at every step of an episode from its end, and choose what is followed in the next episode."""
+    n, to_go, target = learner.actions[i], 0.0, 0.0
     ahead, ahead_traced = 0.0, 0.0  # the values of the step after
+    rate = learner.rate
+    if learner.fall > 0.0:
+        rate *= 1.0 - (1.0 - learner.settle) * min(max(agent.episode / learner.fall - 1.0, 0.0), 1.0)
     for k in range(agent.length):
         step = learner.steps[agent.length - 1 - k, i]
         cell, a = learner.cells[0, step.s, i], step.action
         one_step, traced = cell.Q[0], cell.Q[1]
-        one_step[a] += learner.rate * (step.reward + ahead - one_step[a])
+        one_step[a] += rate * (step.reward + ahead - one_step[a])
         ahead, _ = best(one_step, n)
         cell.tries[a] += 1
         target = step.reward + (1.0 - learner.trace) * ahead_traced + learner.trace * target
-        traced[a] += max(learner.rate, 1.0 / cell.tries[a]) * (target - traced[a])
+        traced[a] += max(rate, 1.0 / cell.tries[a]) * (target - traced[a])
         ahead_traced, _ = best(traced, n)
-        total += step.reward
-        followed = cell.Q[agent.table]
-        top, count = best(followed, n)
+        to_go += step.reward
         cell.visits += 1
         weight = 2.0 / (cell.visits + 1.0)
-        for b in range(n):
-            greedy = 1.0 / count if followed[b] == top else 0.0
-            cell.average[b] += weight * (greedy - cell.average[b])
+        if agent.followed == 2:
+            ascent = learner.ascent[0, step.s, i]
+            pg_adaptive.ascend(learner, ascent, n, a, pg_adaptive.signal(learner, ascent, to_go), ascent.visits)
+            for b in range(n):
+                cell.average[b] += weight * (ascent.prob[b] - cell.average[b])
+        else:
+            followed = cell.Q[agent.followed]
+            top, count = best(followed, n)
+            for b in range(n):
+                greedy = 1.0 / count if followed[b] == top else 0.0
+                cell.average[b] += weight * (greedy - cell.average[b])
     agent.episode += 1
-    # a table is followed in every other episode: of `fall` the last eighth counts most
-    window = learner.fall / 16.0 if learner.fall > 0.0 else learner.patience
-    weight = max(1.0 / ((agent.episode + 1) // 2), min(1.0 / window, 1.0))
-    agent.mean[agent.table] += weight * (total - agent.mean[agent.table])
-    turns = learner.fall == 0.0 or agent.episode < learner.fall
-    agent.table = agent.episode % 2 if turns else better(agent)
+    m = learner.members  # each is followed in every m-th episode, and the last fall/8 episodes count most
+    window = learner.fall / (8.0 * m) if learner.fall > 0.0 else learner.patience
+    weight = max(1.0 / ((agent.episode + m - 1) // m), min(1.0 / window, 1.0))
+    agent.mean[agent.followed] += weight * (to_go - agent.mean[agent.followed])
+    turns = learner.fall == 0.0 or agent.episode < TURNS * learner.fall
+    agent.followed = agent.episode % m if turns else best_of(agent, m)
