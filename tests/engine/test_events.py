@@ -22,6 +22,9 @@ ENGINES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "exact": ("npg", {"eta": 1e-5}, {}),
 }
 
+#: How notes begin that say what a run is doing, and are not kept.
+PASSING = ("compiling", "playing up to")
+
 
 def run_with(progress: Callable[[Event], None] | bool | None, engine: str, **more: Any) -> tacit.Run:
     learner, params, options = ENGINES[engine]
@@ -67,7 +70,7 @@ def test_in_an_environment_too():
     run = tacit.learn(env, "stage-v-cce", episodes=40, points=4, progress=seen.append)
     assert [event.row["episode"] for event in seen if isinstance(event, Measured)] == [10, 20, 30, 40]
     assert [event.row["reward"] for event in seen if isinstance(event, Measured)] == run.curve["reward"].tolist()
-    texts = [event.text for event in seen if isinstance(event, Noted) and not event.text.startswith("compiling")]
+    texts = [event.text for event in seen if isinstance(event, Noted) and not event.text.startswith(PASSING)]
     assert texts == list(run.notes)
     assert run.notes
     assert seen[-1] == Finished(40, "episodes")
@@ -81,7 +84,7 @@ def test_what_is_noted_is_told_once():
     with pytest.warns(UserWarning, match="different observations"):
         run = tacit.learn(Whispers(), "stage-v-cce", episodes=5, progress=seen.append)
     noted = [event for event in seen if isinstance(event, Noted) and not event.urgent]
-    told = [event.text for event in noted if not event.text.startswith("compiling")]
+    told = [event.text for event in noted if not event.text.startswith(PASSING)]
     assert len(told) == len(set(told))
     untold = {*run.notes, *run.warnings} - set(told)
     assert set(told) < {*run.notes, *run.warnings}
