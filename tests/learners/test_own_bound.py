@@ -110,7 +110,7 @@ def test_a_bound_at_its_cap_is_no_information(capsys: pytest.CaptureFixture[str]
     line = ["run", "good-state", "stage-v-cce", "--episodes", "200", "--game-set", "horizon=3", "--certify", "no"]
     assert main([*line, "--seeds", "2"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "CCE gap not known yet: the bound is no better than the largest gap there is" in text
+    assert "CCE gap no information yet: the bound is no better than the largest gap there is" in text
     assert "≤" not in text
     assert main([*line, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["gap"]["informative"] is False

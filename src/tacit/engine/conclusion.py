@@ -31,7 +31,7 @@ ENDED = {
 }
 
 
-UNINFORMATIVE = "not known yet: the bound is no better than the largest gap there is"
+UNINFORMATIVE = "no information yet: the bound is no better than the largest gap there is"
 
 
 def gap_sign(source: str) -> str:

@@ -270,6 +270,8 @@ def _measure(run: Run, table: PlayedReturns, training: Training, policies: Seque
             causes = ["each episode paid what random play was paid, so actions seem to change nothing", *causes]
         note += f": {verdict}"
         advice = tuple(Advice("random", f"{verdict}: {cause}") for cause in causes or [_suggest(run)])
+    elif table.constant_sum:
+        note += ": what one agent gains the others lose, so look at gaps instead: tacit.exploit(env, run)"
     return replace(run, returns=returns, causes=advice, notes=(*run.notes, note))
 
 
