@@ -46,6 +46,8 @@ KEYS = [
     "welfare",
     "optimum",
     "gap",
+    "returns",
+    "advice",
     "candidates",
     "chosen",
     "steps_per_second",

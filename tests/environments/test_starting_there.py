@@ -57,7 +57,7 @@ def test_a_reward_beyond_the_range_starts_only_learners_over_that_need_it():
     free = Surprise()
     run = learn(free, "adaptive-v-cce", episodes=100)
     assert any("rewards were met in [1, 50]" in note for note in run.notes)
-    assert free.episodes == 100 + 20  # and those that scout
+    assert free.episodes == 100 + 20 + 20  # those that scout, and those that measure the result
     assert run.reward[0] == 50
     told = learn(
         tacit.from_pettingzoo(Surprise(), reward_range=(0, 50)), episodes=100

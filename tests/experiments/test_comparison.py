@@ -157,4 +157,4 @@ def test_a_game_that_cannot_be_certified_is_refused():
     with pytest.raises(tacit.TacitError, match="has no tables"):
         tacit.compare(tacit.make("minority", agents=3))
     with pytest.raises(tacit.TacitError, match="game must be a TabularGame"):
-        tacit.compare("chicken")
+        tacit.compare(["chicken"])

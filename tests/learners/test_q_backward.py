@@ -43,7 +43,7 @@ def play(agent: Any, rng: np.random.Generator, length: int) -> list[tuple[int, i
 
 
 def test_tables_are_what_the_rule_says():
-    agent, rng = tacit.agent("q-backward", **SIZES), np.random.default_rng(0)
+    agent, rng = tacit.agent("q-backward", fall=1000, rate=0.1, **SIZES), np.random.default_rng(0)
     episodes = [play(agent, rng, 5) for _ in range(50)]
     tables = transcribe(episodes, 3, 2)
     np.testing.assert_allclose(agent.state.cells[0, :, 0]["Q"][:, :, :2].swapaxes(0, 1), tables, rtol=1e-12)
@@ -78,7 +78,7 @@ def test_rate_falls_after_exploration():
 
 def test_the_policy_ascends_as_pg_adaptive_in_its_own_episodes():
     sizes: dict[str, Any] = {**SIZES, "horizon": 1}
-    agent, rng = tacit.agent("q-backward", **sizes), np.random.default_rng(0)
+    agent, rng = tacit.agent("q-backward", fall=1000, **sizes), np.random.default_rng(0)
     alone = tacit.agent("pg-adaptive", eta=0.1, **sizes)
     for k in range(300):
         s, a = rng.integers((3, 2)).tolist()
@@ -102,6 +102,15 @@ def test_what_brought_the_highest_own_returns_is_followed_in_the_end(paid):
         for h in range(5):
             agent.learn(h, 0, agent.act(h, 0), float(k % 3 == paid or k >= 75), 0)
     assert agent.state.agents[0]["followed"] == paid
+
+
+def test_where_nobody_says_how_many_episodes_there_will_be_turns_and_the_best_alternate():
+    agent, followed = tacit.agent("q-backward", **SIZES), []
+    for k in range(18):
+        followed.append(int(agent.state.agents[0]["followed"]))
+        for h in range(5):
+            agent.learn(h, 0, agent.act(h, 0), float(k % 3 == 1), 0)
+    assert followed == [0, 1, 2, 1, 1, 1] * 3
 
 
 class Relay:

@@ -479,7 +479,7 @@ class BareAdapter(Environment):
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
-        returned = ask(self.source, "step", self.source.step, actions)
+        returned = ask(self.source, "step", self.source.step, [*actions])  # which it may change
         shown, rewards, over = _tuple(self.source, "step", returned, ["observations", "rewards", "over"])
         return self._settle(self._each(shown), _list(self, "rewards", rewards), _list(self, "over", over))
 

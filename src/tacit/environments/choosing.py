@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.special import bdtrc
 
 from tacit.core import streams
 from tacit.core.errors import TacitError, sentence
@@ -56,15 +57,21 @@ def conclude(run: Run, training: Training, watch: Watcher) -> Run:
     first = "average" if "average" in candidates else run.chosen
     if run.gaps.source == "none" and candidates:  # nothing else chose among them
         run = replace(run, chosen=first)
-    if run.interrupted or run.chosen not in candidates:  # without its record, the chosen policy cannot be played
+    if run.chosen not in candidates:  # without its record, the chosen policy cannot be played
         return run
+    if run.interrupted:
+        return replace(run, causes=(_unmeasured("the run was interrupted"),))
     proven = run.gaps.source == "model-free" and run.gaps.informative
     contest = {run.chosen: candidates[run.chosen]} if proven else candidates
     try:
         return _compare(run, training, contest, watch)
     except (TacitError, KeyboardInterrupt) as error:
-        note = f"candidates could not be compared by play ({sentence(error)}); {run.chosen!r} is returned"
-        return replace(run, notes=(*run.notes, note))
+        cause = _unmeasured("Ctrl-C" if isinstance(error, KeyboardInterrupt) else sentence(error))
+        return replace(run, notes=(*run.notes, cause.text), causes=(cause,))
+
+
+def _unmeasured(why: str) -> Advice:
+    return Advice("unmeasured", f"what was learned is not measured by play ({why}): tacit.evaluate(env, run) does that")
 
 
 def _compare(run: Run, training: Training, contest: Mapping[str, Any], watch: Watcher) -> Run:
@@ -231,6 +238,12 @@ def _is_positive(samples: FloatArray, error: float, span: float) -> bool:
     return bool(np.any(samples)) and lower(samples, error, -span, span) > 0
 
 
+def _is_mostly_positive(samples: FloatArray) -> bool:
+    """Return whether the mean of samples and, by a sign test, most of them are above 0."""
+    above, apart = (samples > 0).sum(), (samples != 0).sum()
+    return bool(samples.mean() > 0 and bdtrc(above - 1, apart, 0.5) < ERROR)
+
+
 def _measure(run: Run, table: PlayedReturns, training: Training, policies: Sequence[Any], seed: int, plays: int) -> Run:
     """Return the run with advice, and returns of its policy, random play and early training."""
     table.candidates = dict(zip(("policy", "random"), policies, strict=True))
@@ -254,7 +267,8 @@ def _measure(run: Run, table: PlayedReturns, training: Training, policies: Seque
     )
     advice: tuple[Advice, ...] = ()
     table.returns = {"policy": learned, "random": random}
-    if not _is_positive(difference, ERROR, high - low) and not table.constant_sum:
+    better = _is_positive(difference, ERROR, high - low) or _is_mostly_positive(difference)
+    if not better and not table.constant_sum:
         verdict = "not better than random play"
         causes = find_causes(run, training, returns)
         if least == most:

@@ -15,9 +15,9 @@ highest mean of its own recent returns, of least exploration. In episode k, with
 
     ε = max(least, first − (first − least)·k/fall)        rate = √(2.5/fall)·(1 − (1 − settle)·x)
 
-Where nobody says how many episodes there will be, rate is .1, turns go on for ever, and by its own visits n(s) of the
-observation ε = max(least, patience/(patience + n(s))). Beside the best of the three it returns the average of what it
-followed, the n-th visit with weight n: where equilibria mix, no greedy policy is one.
+Where nobody says how many episodes there will be, rate is .1, rounds of turns alternate with as many episodes of the
+best, and ε = max(least, patience/(patience + n(s))) by the agent's own visits n(s) of the observation. Beside the best it
+returns the average of what it followed, the n-th visit with weight n: where equilibria mix, no greedy policy is one.
 
 Information: own observation, action and reward; the number of episodes where it is given. Guarantee: none with several
 agents. Deviations: an episode that ended early is learned from when the next one begins, or at the horizon, where
@@ -262,5 +262,5 @@ def learn_backwards(learner, i, agent):
     window = learner.fall / (8.0 * m) if learner.fall > 0.0 else learner.patience
     weight = max(1.0 / ((agent.episode + m - 1) // m), min(1.0 / window, 1.0))
     agent.mean[agent.followed] += weight * (to_go - agent.mean[agent.followed])
-    turns = learner.fall == 0.0 or agent.episode < TURNS * learner.fall
+    turns = agent.episode < TURNS * learner.fall if learner.fall > 0.0 else agent.episode // m % 2 == 0
     agent.followed = agent.episode % m if turns else best_of(agent, m)

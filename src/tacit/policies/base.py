@@ -14,6 +14,7 @@ A part does its arithmetic on plain numbers: for one agent and one step arrays c
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import math
@@ -627,7 +628,8 @@ class Part:
             s = None
         bins = self._encode or getattr(self._observed, "encoding", None)
         if s is None and isinstance(bins, StoredBins):
-            s = self._numbers.get(observation_key(bins(observation)))
+            with contextlib.suppress(TacitError):  # it is in no bin
+                s = self._numbers.get(observation_key(bins(observation)))
         return s
 
     def find(self, observation: Any) -> int | None:
