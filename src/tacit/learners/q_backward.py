@@ -16,8 +16,8 @@ highest mean of its own recent returns, of least exploration. In episode k, with
     ε = max(least, first − (first − least)·k/fall)        rate = √(2.5/fall)·(1 − (1 − settle)·x)
 
 Where nobody says how many episodes there will be, rate is .1, rounds of turns alternate with as many episodes of the
-best, and ε = max(least, patience/(patience + n(s))) by the agent's own visits n(s) of the observation. Beside the best it
-returns the average of what it followed, the n-th visit with weight n: where equilibria mix, no greedy policy is one.
+best, and ε = max(least, patience/(patience + n(s))) by the agent's own visits n(s) of the observation. Beside the best
+it returns the average of what it followed, the n-th visit with weight n: where equilibria mix, no greedy policy is one.
 
 Information: own observation, action and reward; the number of episodes where it is given. Guarantee: none with several
 agents. Deviations: an episode that ended early is learned from when the next one begins, or at the horizon, where
