@@ -628,8 +628,7 @@ class Part:
             s = None
         bins = self._encode or getattr(self._observed, "encoding", None)
         if s is None and isinstance(bins, StoredBins):
-            with contextlib.suppress(TacitError):  # it is in no bin
-                s = self._numbers.get(observation_key(bins(observation)))
+            s = self._numbers.get(observation_key(bins(observation)))
         return s
 
     def find(self, observation: Any) -> int | None:
@@ -639,7 +638,9 @@ class Part:
         if self._encode == FUNCTION:
             raise TacitError("encode, a function that the file does not hold, must be called: part.number(encode(…))")
         known = getattr(self._observed, "known", self.number)
-        s: int | None = known(observation)
+        s: int | None = None
+        with contextlib.suppress(TacitError):  # what has another structure was never met either
+            s = known(observation)
         if s is not None and s < self._states:
             return s
         self.count_unknown(observation)
