@@ -141,7 +141,7 @@ def test_what_a_job_raised_is_logged_with_its_trace(where: str, caplog: pytest.L
 def test_a_result_that_does_not_pickle_is_a_failure():
     batch = run_all(jobs.unpicklable, [0], on="processes")
     assert isinstance(batch.results[0], Failure)
-    assert "pickle" in batch.results[0].sentence
+    assert "unpicklable.<locals>" in batch.results[0].sentence  # how it says the rest depends on the Python
 
 
 @posix
