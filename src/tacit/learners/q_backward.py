@@ -64,7 +64,7 @@ class QBackward(Learner):
     eta : float
         Step size of the policy gradient, in units of the standard deviation of the rewards to go.
     members : int
-        Who takes turns: 1 the one-step table, 2 both tables, 3 the policy gradient too.
+        How many take turns: 1 for the one-step table alone, 2 for both tables, 3 for the policy gradient too.
 
     Examples
     --------
@@ -167,10 +167,10 @@ def best_of(agent, members):
     return best
 
 
-@generics.jitable
-def write(learner, i, s, j, out):
-    """Write the greedy policy of table j, or for 2 that of the gradient."""
-    n = learner.actions[i]
+@generics.policy.implement(QBackwardState)
+def policy(learner, i, h, s, out):
+    """Write the policy with the highest mean return: the greedy one of a table, or that of the gradient."""
+    n, j = learner.actions[i], best_of(learner.agents[i], learner.members)
     if j == 2:
         share(learner.ascent[0, s, i].prob, 1.0, n, out)
         return
@@ -180,15 +180,9 @@ def write(learner, i, s, j, out):
         out[a] = 1.0 / count if Q[a] == top else 0.0
 
 
-@generics.policy.implement(QBackwardState)
-def policy(learner, i, h, s, out):
-    """Write the policy with the highest mean return."""
-    write(learner, i, s, best_of(learner.agents[i], learner.members), out)
-
-
 @generics.average_policy.implement(QBackwardState)
 def average_policy(learner, i, h, s, out):
-    """Write the average of the greedy policies; uniform at a state that was never visited."""
+    """Write the average of what was followed; uniform at a state that was never visited."""
     n, cell = learner.actions[i], learner.cells[0, s, i]
     if cell.visits == 0:
         for a in range(n):
